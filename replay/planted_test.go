@@ -57,7 +57,7 @@ var planted = []struct {
 	},
 	{
 		"a name of an artifact", "1.0 jsonrpc", "send", `"tickets"`, `"passes"`,
-		"", "structure", "value", "SendMessage:/artifacts/*/name",
+		"content", "content", "content", "SendMessage:/artifacts/*/name",
 	},
 	{
 		"an element less", "1.0 jsonrpc", "send", `["a","b"]`, `["a"]`,
@@ -93,7 +93,7 @@ var planted = []struct {
 	{"a text of a chunk", "1.0 jsonrpc", "stream", `"one"`, `"eins"`, "", "", "value", "/artifact/parts/*/text"},
 	{
 		"a name in a chunk", "1.0 jsonrpc", "stream", `"tickets"`, `"passes"`,
-		"", "structure", "value", "/result/artifactUpdate/artifact/name",
+		"content", "content", "content", "/result/artifactUpdate/artifact/name",
 	},
 	{
 		"a part of a chunk", "1.0 jsonrpc", "stream", `{"text":"one"}`, `{"data":{"x":1}}`,

@@ -373,7 +373,7 @@ func TestReplayOfListsSettles(t *testing.T) {
 	if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentState {
 		t.Errorf("another end: %s %v", r.Verdict(), r.Differences)
 	}
-	r = within(t, src, agent(taskIn("WORKING", "")), replay.Options{Timeout: 100 * time.Millisecond})
+	r = within(t, src, agent(taskIn("WORKING", "")), replay.Options{Timeout: 2 * time.Second})
 	if len(r.Differences) != 1 || r.Differences[0].Kind != compare.DifferentState {
 		t.Errorf("never ready: %s %v", r.Verdict(), r.Differences)
 	}

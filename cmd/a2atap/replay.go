@@ -16,12 +16,13 @@ func newReplay(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
 		Short: "Play the client's side of a capture against a live agent, and compare",
-		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and
-compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in
-JSON, media types. Ids that the agent creates are replaced by those of the live agent; texts and the size of chunks may
-differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
-times. A rule that only the live agent breaks is a difference, too, unless --baseline accepts the finding. --ignore, --match and --noise say what may differ;
-none of them hides an outcome, nor a state or an error that it does not name itself.
+		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and compares the
+answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in JSON,
+media types, and what the client has in the end: artifacts, none of whose chunks may be lost. Ids that the agent
+creates are replaced by those of the live agent; texts and the size of chunks may differ. --profile shape also
+compares the whole structure, exact everything but ids and times. A rule that only the live agent breaks is a
+difference, too, unless --baseline accepts the finding. --ignore, --match and --noise say what may differ; none of
+them hides an outcome, nor a state or an error that it does not name itself.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when

@@ -64,9 +64,10 @@ type Profile string
 // far a task had come in a snapshot of it while it went on.
 const (
 	// Protocol compares outcomes, states, kinds and order of events, errors, kinds of parts, types in JSON, names of
-	// members and media types. Texts, the number of elements and the size of chunks are free.
+	// members, media types, and what a client has in the end: artifacts with their names, and no less of their texts. What
+	// the texts say, the number of elements and the size of chunks are free.
 	Protocol Profile = "protocol"
-	// Shape also compares the whole structure, the status of HTTP and the names of artifacts.
+	// Shape also compares the whole structure and the status of HTTP.
 	Shape Profile = "shape"
 	// Exact compares everything but ids and times, chunk by chunk.
 	Exact Profile = "exact"

@@ -16,12 +16,19 @@ func (c *Comparison) details(rec, live Item) {
 	case a2a.ArtifactPayload:
 		if rec.Last && !live.Last && c.Live.End == Whole && !c.scope().covers(rec, "lastChunk") {
 			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
+			return
 		}
+		holding{c}.artifacts(rec, live)
 	case a2a.TaskPayload:
 		a, b := c.scope().without(rec).Count, c.scope().without(live).Count
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a),
 				c.changes(rec, live)...)
+			return
+		}
+		if terminalOrInterrupted(rec.State) && rec.State == live.State {
+			holding{c}.artifacts(rec, live)
+			holding{c}.history(rec, live)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -58,6 +65,10 @@ func (c *Comparison) cards(rec, live Item) {
 			c.content(rec, live, Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
 				c.changes(rec, live)...)
 		}
+	}
+	if a, b := was.Version(), now.Version(); a != "" && b != "" && a != b {
+		c.content(rec, live, Effect{}, fmt.Sprintf("the card's version is %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
+			newChange(was.Get("version").Pointer(), was.Get("version"), now.Get("version")))
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
 		c.withdrawn(rec, live, Streaming, "streaming")

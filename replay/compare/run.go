@@ -179,9 +179,10 @@ func renumber(items []Item) []Item {
 // align matches the items of both answers, compares those that match more closely, and names the others.
 func (c *Comparison) align(rec, live []Item) {
 	pairs := Align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
+	var alone unpaired
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
-		c.gap(rec[i:p[0]], live[j:p[1]])
+		c.gap(rec[i:p[0]], live[j:p[1]], &alone)
 		if p[0] < len(rec) {
 			before := len(c.diffs)
 			c.details(rec[p[0]], live[p[1]])
@@ -192,6 +193,36 @@ func (c *Comparison) align(rec, live []Item) {
 			c.pairs = append(c.pairs, [2]Item{rec[p[0]], live[p[1]]})
 		}
 		i, j = p[0]+1, p[1]+1
+	}
+	alone.fold(c)
+}
+
+// unpaired are items that only one of two answers has, and the differences that say so.
+type unpaired struct{ missing, fresh []lone }
+
+type lone struct {
+	Item
+	diff int // its index
+}
+
+// fold makes one difference of two where an item is missing at one place and new at another: it has moved.
+func (alone *unpaired) fold(c *Comparison) {
+	var gone []int
+	for _, was := range alone.missing {
+		k := slices.IndexFunc(alone.fresh, func(now lone) bool { return c.Same(was.Item, now.Item) })
+		if k < 0 {
+			continue
+		}
+		now := alone.fresh[k]
+		alone.fresh = slices.Delete(alone.fresh, k, k+1)
+		gone = append(gone, now.diff)
+		d := &c.diffs[was.diff]
+		d.LivePlace, d.Got, d.Changes, d.Effect = c.livePlace(now.Item), now.String(), nil, c.about(was.Item)
+		d.Message = fmt.Sprintf("%s has moved: it is event %d, recorded as event %d", was.Item, now.Event, was.Event)
+	}
+	slices.Sort(gone)
+	for _, i := range slices.Backward(gone) {
+		c.diffs = slices.Delete(c.diffs, i, i+1)
 	}
 }
 
@@ -235,10 +266,11 @@ func blocking(call *a2a.Call) bool {
 }
 
 // gap names what has no counterpart between two pairs.
-func (c *Comparison) gap(rec, live []Item) {
+func (c *Comparison) gap(rec, live []Item, alone *unpaired) {
 	for i := range max(len(rec), len(live)) {
 		switch {
 		case i >= len(rec):
+			alone.fresh = append(alone.fresh, lone{live[i], len(c.diffs)})
 			c.add(Difference{
 				Kind: DifferentEvent, Place: place(c.LiveSeq, live[i].Event, live[i].Answer.Payload.Pointer),
 				LivePlace: c.livePlace(live[i]),
@@ -246,6 +278,7 @@ func (c *Comparison) gap(rec, live []Item) {
 				Changes: []Change{newChange("", a2a.Value{}, live[i].Answer.Doc.Root)}, Effect: c.effect(nil, &live[i]),
 			})
 		case i >= len(live):
+			alone.missing = append(alone.missing, lone{rec[i], len(c.diffs)})
 			c.add(Difference{
 				Kind: DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
 				Message: fmt.Sprintf("%s is missing", rec[i]),

@@ -96,7 +96,7 @@ var planted = []struct {
 	{"a state", in(3, "TASK_STATE_COMPLETED", "TASK_STATE_FAILED"), "3 state", "3 state", "3 state"},
 	{"an answer's text", in(4, "two seats", "no seats"), "", "", "4 value"},
 	{"an answer's part", in(4, `{"text":"two seats"}`, `{"data":{"n":2}}`), "4 part", "4 part", "4 part"},
-	{"an artifact's name", in(4, `"tickets"`, `"passes"`), "", "4 structure", "4 value"},
+	{"an artifact's name", in(4, `"tickets"`, `"passes"`), "4 content", "4 content", "4 content"},
 	{"an error", in(7, "-32001", "-32004"), "7 error", "7 error", "7 error"},
 	{"an event", in(5, "TASK_STATE_WORKING", "TASK_STATE_AUTH_REQUIRED"), "5 state", "5 state", "5 state"},
 	{"a member of an answer", in(6, `"name":"tickets",`, ""), "6 member", "6 member", "6 member"},

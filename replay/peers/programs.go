@@ -35,6 +35,7 @@ type Program struct {
 	lock   string // the file that pins the dependencies
 	built  string // pattern for the sources that testdata/install compiles
 	binary string // path of a program that needs none of these; it is run with its role as the first argument
+	env    []string
 
 	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
 	// are in dir, the dependencies in installed.
@@ -80,6 +81,12 @@ func (p Program) GRPCAgent() Agent {
 	agent := p.agent("grpc")
 	agent.Apart = true
 	return agent
+}
+
+// In returns the program with more in its environment.
+func (p Program) In(env ...string) Program {
+	p.env = env
+	return p
 }
 
 // Client returns the SDK in the role of the client.
@@ -214,7 +221,7 @@ func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.C
 	argv, env := p.command(dir, installed, role)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(withoutProxies(os.Environ()), env...)
+	cmd.Env = append(append(withoutProxies(os.Environ()), env...), p.env...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }

@@ -92,6 +92,18 @@ func TestProbedProgramsOverGRPC(t *testing.T) {
 	probeOverGRPC(t, JS03.GRPCAgent(), JS1.GRPCAgent(), Py03.GRPCAgent(), Py1.GRPCAgent())
 }
 
+// TestForwardProgramsOverGRPC is TestForwardOverGRPC with the SDKs in other languages. Node.js of this version asks for the
+// card past the proxy.
+func TestForwardProgramsOverGRPC(t *testing.T) {
+	for _, p := range []Program{JS1, Py1} {
+		testForwardOverGRPC(t, p.Name, func(f *forwarded, _ bool) Client {
+			proxy := f.proxy.String()
+			return p.In("http_proxy="+proxy, "https_proxy="+proxy, "no_proxy=", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH="+f.trustFile,
+				"SSL_CERT_FILE="+f.trustFile, "NODE_EXTRA_CA_CERTS="+f.trustFile).Client()
+		})
+	}
+}
+
 // both pairs a client with an agent over each binding.
 func both(client Client, agent Agent) []Pair {
 	return []Pair{{client, agent, JSONRPC}, {client, agent, HTTPJSON}}

@@ -119,7 +119,7 @@ func checkFaults(t *testing.T, pair Pair, exchanges []*capture.Exchange) {
 }
 
 func isWellKnown(x *capture.Exchange) bool {
-	return strings.HasPrefix(capture.ParseRequestHead(x.Request.Head).Target, "/.well-known/agent")
+	return strings.Contains(capture.ParseRequestHead(x.Request.Head).Target, "/.well-known/agent")
 }
 
 func title(x *capture.Exchange) string {

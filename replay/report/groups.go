@@ -110,16 +110,53 @@ func (t *tracer) key(i int) string {
 	if unanswered(d) {
 		return strings.Join([]string{string(d.Kind), about.agent, unnamed(d.Got, task)}, "\x00")
 	}
+	operation, at := t.operation(i), unnumbered
+	if inObject(d) {
+		operation, at = "", inItsObject
+	}
+	switch d.Kind {
+	case compare.DifferentPart, compare.DifferentType, compare.DifferentMember, compare.DifferentMediaType:
+		// The values around it are others in each answer; the message says what is different.
+		return strings.Join([]string{string(d.Kind), about.agent, at(pointer), unnamed(d.Message, task)}, "\x00")
+	}
 	parts := []string{
-		string(d.Kind), d.Side, d.Rule, about.agent, t.operation(i), unnumbered(pointer), unnamed(d.Want, task),
-		unnamed(d.Got, task), unnamed(d.Message, task),
+		string(d.Kind), d.Side, d.Rule, about.agent, operation, at(pointer), unnamed(d.Want, task), unnamed(d.Got, task),
+		unnamed(d.Message, task),
 	}
 	if !follows(d) { // it is about the very values
 		for _, c := range d.Changes {
-			parts = append(parts, unnumbered(c.Pointer), unnamed(c.Was, task), unnamed(c.Now, task))
+			parts = append(parts, at(c.Pointer), unnamed(c.Was, task), unnamed(c.Now, task))
 		}
 	}
 	return strings.Join(parts, "\x00")
+}
+
+// inObject reports whether a difference is in an object that several answers may show: a task that lacks a member lacks
+// it in each.
+func inObject(d *compare.Difference) bool {
+	switch d.Kind {
+	case compare.DifferentPart, compare.DifferentType, compare.DifferentMember, compare.DifferentMediaType,
+		compare.DifferentStructure, compare.DifferentValue:
+		return true
+	case compare.DifferentContent:
+		return d.Effect.Task != ""
+	}
+	return false
+}
+
+// wrapping is what bindings and answers put around an object of the protocol.
+var wrapping = regexp.MustCompile(`^(/result)?(/(task|message|statusUpdate|artifactUpdate|tasks/\*))?(/artifact(/|$))?`)
+
+// inItsObject returns where a JSON Pointer of an answer leads to, seen from the object in it, so that a task and the
+// updates of it have the same places.
+func inItsObject(pointer string) string {
+	pointer = unnumbered(pointer)
+	around := wrapping.FindString(pointer)
+	rest := strings.TrimPrefix(pointer[len(around):], "/")
+	if strings.HasSuffix(strings.TrimSuffix(around, "/"), "/artifact") {
+		return "/artifacts/*/" + rest
+	}
+	return "/" + rest
 }
 
 // unanswered reports whether nothing that the protocol knows came in the place of an answer: no end, an error of HTTP or

@@ -8,11 +8,13 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// withhold begins a body on this half: one that is held, if h is not nil, changed by by, or that has to wait for its turn.
+// withhold begins a body on this half: one that is held, if h is not nil, changed by by, or that has to wait for its
+// turn.
 func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) {
 	k := &h.credit
 	k.mu.Lock()
-	b := &body{stream: s, receiver: k.initial, hold: held, by: by, waiting: held != nil, ahead: held != nil && held.ahead}
+	b := &body{stream: s, receiver: k.initial, hold: held, by: by, bare: !k.turns.kept}
+	b.waiting, b.ahead = held != nil, held != nil && held.ahead
 	if held != nil {
 		held.head, held.list = bytes.Clone(held.head), slices.Clone(list)
 		k.held++

@@ -19,6 +19,7 @@ type body struct {
 	queue    []byte // what is to be sent
 	head     fieldList
 	led      bool  // its head is sent
+	bare     bool  // its head may end the stream. Where DATA came, that would be another message: gRPC for Go waits then
 	ahead    bool  // its head is not held with it
 	late     int64 // what its sender takes of the answer, of which the receiver is to hear after the head
 	trailer  fieldList

@@ -1,6 +1,8 @@
 package h2
 
 import (
+	"slices"
+
 	"golang.org/x/net/http2"
 )
 
@@ -36,7 +38,7 @@ func (k *credit) lead(o *outlet) {
 // lead sends the head of a body, and what it has had to wait for. The lock of the credit is held.
 func (b *body) lead(o *outlet) {
 	var flags http2.Flags
-	if b.gone = b.ended && !b.waiting && len(b.queue) == 0 && len(b.trailer) == 0; b.gone {
+	if b.gone = b.bare && b.ended && !b.waiting && len(b.queue) == 0 && len(b.trailer) == 0; b.gone {
 		flags = http2.FlagHeadersEndStream
 	}
 	o.fields(http2.FrameHeaders, flags, b.stream.id, nil, 0, b.head)
@@ -73,8 +75,14 @@ func (r *requests) sendInTurn(s *stream, b *block) {
 		r.forward(b)
 		return
 	}
-	r.withhold(s, nil, nil, b.list)
-	if b.endsStream() {
-		r.endBody(r.bodyOf(s.id), nil)
+	if !b.endsStream() {
+		r.withhold(s, nil, nil, b.list)
+		return
 	}
+	k := &r.credit
+	k.mu.Lock()
+	k.bodies[s.id] = &body{stream: s, receiver: k.initial, head: slices.Clone(b.list), ended: true, bare: true}
+	k.turns.next = append(k.turns.next, s.id)
+	k.mu.Unlock()
+	r.flushSoon()
 }

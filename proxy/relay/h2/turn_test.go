@@ -115,8 +115,10 @@ func TestHeadsOfCallsGoAhead(t *testing.T) {
 		t.Errorf("came %q, want %q", got, want)
 	}
 	s.client.WriteRSTStream(1, http2.ErrCodeCancel)
-	s.client.get(5, "/5")
-	if got, want := s.frames(5), []string{"1 RST_STREAM", "5 HEADERS /5"}; !slices.Equal(got, want) {
+	s.client.post(5, "application/grpc")
+	s.client.WriteData(5, true, nil)
+	want := []string{"1 RST_STREAM", "5 HEADERS /5", "5 DATA "} // a frame of its own, as it came
+	if got := s.frames(5); !slices.Equal(got, want) {
 		t.Errorf("came %q, want %q", got, want)
 	}
 }

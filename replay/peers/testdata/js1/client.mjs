@@ -34,13 +34,18 @@ const request = ({ text, task, context, now, webhook, token }) =>
     },
   });
 
+const overGRPC = async (secure) => {
+  const { GrpcTransportFactory } = await import("@a2a-js/sdk/client/grpc");
+  const { credentials } = await import("@grpc/grpc-js");
+  return new GrpcTransportFactory({ grpcChannelCredentials: secure ? credentials.createSsl() : undefined });
+};
+
 let client;
 
 await main({
   async discover(agentURL, binding) {
     const card = await new DefaultAgentCardResolver().resolve(agentURL);
-    const transports = binding === "GRPC"
-      ? [new (await import("@a2a-js/sdk/client/grpc")).GrpcTransportFactory()]
+    const transports = binding === "GRPC" ? [await overGRPC(agentURL.startsWith("https://"))]
       : [new JsonRpcTransportFactory(), new RestTransportFactory()];
     const factory = new ClientFactory({
       transports,

@@ -55,6 +55,9 @@ class Driver:
             import grpc
 
             options['grpc_channel_factory'] = grpc.aio.insecure_channel
+            if agent_url.startswith('https://'):
+                credentials = grpc.ssl_channel_credentials()
+                options['grpc_channel_factory'] = lambda url: grpc.aio.secure_channel(url, credentials)
         self._once = ClientFactory(ClientConfig(streaming=False, **options)).create(card)
         self._streaming = ClientFactory(ClientConfig(**options)).create(card)
         return [

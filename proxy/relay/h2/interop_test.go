@@ -1,0 +1,104 @@
+//go:build peers
+
+package h2_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/relay"
+)
+
+// Client and server of gRPC's own interoperability tests see through a tap what they see without one, and each call is
+// observed.
+func TestInterop(t *testing.T) {
+	program := buildInterop(t)
+	server := exec.Command(program)
+	stdin, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		server.Wait() //nolint:errcheck // it is told to end
+	})
+	addr, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr = strings.TrimSpace(addr)
+	cases, err := exec.Command(program, "cases", addr).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(string(cases))
+	if len(names) < 14 {
+		t.Fatalf("there are the cases %q", names)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if out, err := exec.Command(program, name, addr).CombinedOutput(); err != nil {
+				t.Fatalf("without a tap: %v\n%s", err, out)
+			}
+			for editing, editor := range map[string]func(*relay.Config){
+				"plain": nil, "with requests held": func(cfg *relay.Config) { cfg.Editor = sameEditor{} },
+			} {
+				p := newTap(t, addr, editor)
+				if out, err := exec.Command(program, name, p.addr).CombinedOutput(); err != nil {
+					t.Errorf("through a tap, %s: %v\n%s", editing, err, out)
+				}
+				if len(p.seen.all()) == 0 && name != "timeout_on_sleeping_server" { // whose time may be over before
+					t.Errorf("%s: nothing came through the tap", editing)
+				}
+			}
+		})
+	}
+}
+
+// buildInterop builds the program of testdata/interop with the version of gRPC that is used here.
+func buildInterop(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source, err := os.ReadFile(filepath.Join("testdata", "interop", "main.go.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join("..", "..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`google\.golang\.org/grpc (v\S+)`).FindSubmatch(mod)
+	if version == nil {
+		t.Fatal("go.mod does not name a version of gRPC")
+	}
+	for name, text := range map[string]string{
+		"main.go": string(source),
+		"go.mod":  "module interop\n\ngo 1.26\n\nrequire google.golang.org/grpc " + string(version[1]) + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"mod", "tidy"}, {"build", "-o", "interop", "."}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return filepath.Join(dir, "interop")
+}
