@@ -264,7 +264,7 @@ func (c *chaosCrowd) call(client *chaosClient) error {
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("X-A2atap") != "" {
 		_, err := io.Copy(io.Discard, answer.Body) // the tap says that the agent has gone
 		return err
 	}
