@@ -113,7 +113,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	if len(line.Differences) > 0 {
 		line.Status = report.Differing
 	}
-	if p.opts.Profile != compare.Exact {
+	if p.opts.Profile != compare.Exact && !p.opts.Texts {
 		p.countTexts(rec.Texts())
 	}
 	for i := range line.Differences {

@@ -100,7 +100,7 @@ func (p *player) note(text string) {
 // comparison compares what was recorded of an agent with what has the number live now.
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
-		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Translated: p.translated(),
+		Values: t.values, Profile: p.opts.Profile, Texts: p.opts.Texts, Recorded: rec, Live: now, LiveSeq: live, Translated: p.translated(),
 		Noise: p.opts.Noise, Tolerance: p.opts.Late, Closer: p.opts.further != nil,
 	}
 }

@@ -197,7 +197,7 @@ func (p *player) notified(t *target, recorded, live []notice) (diffs []compare.D
 			found[i].LivePlace = strings.Replace(found[i].LivePlace, ".response", ".request", 1)
 		}
 		diffs = append(diffs, found...)
-		if p.opts.Profile != compare.Exact {
+		if p.opts.Profile != compare.Exact && !p.opts.Texts {
 			p.countTexts(rec.Texts())
 		}
 	}

@@ -108,3 +108,21 @@ func TestRegressions(t *testing.T) {
 		})
 	}
 }
+
+// Texts are free unless they are asked for; then they are compared wherever they stand.
+func TestTextsAreCompared(t *testing.T) {
+	t.Parallel()
+	recorded := regressed()
+	src := recorded.record(t, recorded.start(t))
+	live := regressed(`"text":"two "`, `"text":"deux "`)
+	for _, texts := range []bool{false, true} {
+		r := within(t, src, live.start(t), replay.Options{Texts: texts})
+		if differs := len(r.Differences) > 0; differs != texts {
+			t.Errorf("with texts %t: %v", texts, r.Differences)
+		}
+		if free := strings.Contains(r.Verdict(), "texts not compared"); free == texts {
+			t.Errorf("with texts %t: the verdict is %q", texts, r.Verdict())
+		}
+	}
+	wantSame(t, within(t, src, recorded.start(t), replay.Options{Texts: true}))
+}

@@ -255,6 +255,12 @@ func TestCardAlone(t *testing.T) {
 	page.Notes, page.Method = nil, "GET"
 	other := call(a2a.SendMessage, "t1")
 	other.Link.Client = "traveller"
+	over := func(library string, s summary.Summary) summary.Summary {
+		s.Link.Client = library
+		return s
+	}
+	read := card
+	read.Notes = nil
 	further := other
 	further.Link.Agent = "booker:9362"
 	for _, test := range []struct {
@@ -303,6 +309,36 @@ func TestCardAlone(t *testing.T) {
 		{
 			"beside another client, which calls another port of the agent",
 			[]summary.Summary{page, further},
+			"no violation: 2 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
+				"the client asked for the card once and never called; what it got is no card",
+		},
+		{
+			"by one library, and called by another",
+			[]summary.Summary{read, over("grpc-go", other), over("grpc-go", further)},
+			"clean: no violation in 3 exchanges; 2 of 2 calls succeeded",
+		},
+		{
+			"by one library, and called by one that asked itself",
+			[]summary.Summary{read, over("grpc-go", read), over("grpc-go", other)},
+			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
+				"the client asked for the card once and never called",
+		},
+		{
+			"by one library, and called by two others",
+			[]summary.Summary{read, over("grpc-go", other), over("grpc-node-js", further)},
+			"no violation: 3 exchanges; 2 of 2 calls succeeded; not seen: calls of planner → booker: " +
+				"the client asked for the card once and never called",
+		},
+		{
+			"by two, and called by another",
+			[]summary.Summary{read, over("browser", read), over("grpc-go", other)},
+			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
+				"the client asked for the card once and never called, calls of browser → booker: " +
+				"the client asked for the card once and never called",
+		},
+		{
+			"by one that could not use it, and called by another",
+			[]summary.Summary{page, over("grpc-go", other)},
 			"no violation: 2 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
 				"the client asked for the card once and never called; what it got is no card",
 		},

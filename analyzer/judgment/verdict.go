@@ -141,7 +141,7 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 		}
 	}
 	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] {
+		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] && !r.callsOverGRPC(c, calls) {
 			alone = alone || !called[c.Link.Agent] || c.Unusable != ""
 			why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
 			switch {
@@ -154,6 +154,33 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 		}
 	}
 	return list, alone
+}
+
+// callsOverGRPC reports whether a client that asked for the card of an agent and called nobody may be the one that calls
+// it over gRPC: a program asks by one library and calls by another, each of which names itself in User-Agent, that of gRPC
+// by a name that begins with grpc-. It may where there is one such client on each side, the card was of use, and the one
+// that calls has asked for none.
+//
+// Source: gRPC over HTTP2, "User Agents".
+func (r *Result) callsOverGRPC(reader *Calls, calls map[string]bool) bool {
+	var callers []string
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if c.Link.Agent != reader.Link.Agent && !strings.HasPrefix(c.Link.Agent, reader.Link.Agent+":") {
+			continue
+		}
+		switch {
+		case c.Cards > 0 && c.Link.Client != reader.Link.Client && !calls[c.Link.Client]:
+			return false // which of them is it?
+		case c.Made == 0 || !strings.HasPrefix(c.Link.Client, "grpc-"):
+		case c.Cards > 0:
+			return false
+		case !slices.Contains(callers, c.Link.Client):
+			callers = append(callers, c.Link.Client)
+		}
+	}
+	isAgent := slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Link == reader.Link.Client })
+	return len(callers) == 1 && !isAgent && reader.Card == "" && reader.Unusable == ""
 }
 
 func times(n int) string {

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "ccc9e0cb559a74f9"
+const code = "e5be448e4a174ae7"

@@ -103,7 +103,7 @@ func (j *judge) hosts() []string {
 		head := capture.ParseRequestHead(x.Request.Head)
 		add(head.Fields.Get("Host"))
 		for _, part := range parts(x) {
-			for _, m := range authority.FindAllSubmatch(*part, -1) {
+			for _, m := range authority.FindAllSubmatch(part, -1) {
 				add(string(m[1]))
 			}
 		}
@@ -111,16 +111,53 @@ func (j *judge) hosts() []string {
 	return list
 }
 
-// parts returns the bytes of an exchange in which a host may stand.
-func parts(x *capture.Exchange) []*[]byte {
-	list := []*[]byte{&x.Request.Head, &x.Request.Body.Data}
-	if r := x.Response; r != nil {
-		list = append(list, &r.Head, &r.Body.Data)
-		for i := range r.Events {
-			list = append(list, &r.Events[i].Raw)
+// parts returns the bytes of an exchange in which a host may stand: heads, bodies, events, and the JSON of messages of
+// gRPC.
+func parts(x *capture.Exchange) [][]byte {
+	var list [][]byte
+	eachPart(x, func(p []byte) []byte {
+		list = append(list, p)
+		return p
+	})
+	return list
+}
+
+// eachPart has every part of an exchange replaced by what f returns for it.
+func eachPart(x *capture.Exchange, f func([]byte) []byte) {
+	x.Request.Head = f(x.Request.Head)
+	head := capture.ParseRequestHead(x.Request.Head)
+	if body := &x.Request.Body; head.GRPCMessage() == nil {
+		body.Data = f(body.Data)
+	} else if text := asked.text(x); text != nil {
+		if now := f(text); !bytes.Equal(now, text) {
+			asked.set(x, now) // what is no message stays, and is judged
 		}
 	}
-	return list
+	r := x.Response
+	if r == nil {
+		return
+	}
+	r.Head, r.Trailer, r.Body.Data = f(r.Head), f(r.Trailer), f(r.Body.Data)
+	for i := range r.Events {
+		if e := &r.Events[i]; e.As == nil {
+			e.Raw = f(e.Raw)
+		} else if data, _ := eventData(e); data != nil {
+			if now := f(data); !bytes.Equal(now, data) {
+				setEventData(r, i, now) // as above
+			}
+		}
+	}
+}
+
+// replaceInParts puts one word in place of another wherever it stands.
+func replaceInParts(x *capture.Exchange, was, is string) {
+	eachPart(x, func(p []byte) []byte {
+		if len(p) == 0 {
+			return p // and not an empty one in place of none
+		}
+		return bytes.ReplaceAll(p, []byte(was), []byte(is))
+	})
+	fitSizes(x)
 }
 
 // replaceHost puts a neutral name in place of a host.
@@ -130,12 +167,7 @@ func (j *judge) replaceHost(host string) bool {
 	return j.rewrite(func(x *capture.Exchange) {
 		x.Agent.URL = strings.ReplaceAll(x.Agent.URL, "://"+host, "://"+neutral)
 		x.Request.Head = replaceHostField(x.Request.Head, host, neutral)
-		for _, part := range parts(x) {
-			if len(*part) > 0 {
-				*part = bytes.ReplaceAll(*part, []byte("://"+host), []byte("://"+neutral))
-			}
-		}
-		fitSizes(x)
+		replaceInParts(x, "://"+host, "://"+neutral)
 	})
 }
 
@@ -167,7 +199,8 @@ func fitSizes(x *capture.Exchange) {
 var ownFields = []string{
 	"host", "content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "accept",
 	"accept-encoding", "a2a-version", "a2a-extensions", "x-a2a-extensions", "cache-control", "etag", "if-none-match",
-	"last-modified", "date", "vary", "allow", "retry-after", "location", "last-event-id",
+	"last-modified", "date", "vary", "allow", "retry-after", "location", "last-event-id", "te", "grpc-status",
+	"grpc-encoding", "grpc-accept-encoding", "grpc-timeout",
 }
 
 // neutralFields puts neutral words in place of the values of other header fields.
@@ -175,13 +208,14 @@ func (j *judge) neutralFields() (kept []string) {
 	for i, x := range j.now {
 		heads := []func(*capture.Exchange) *[]byte{asked.head}
 		if x.Response != nil {
-			heads = append(heads, answered.head)
+			trailer := func(x *capture.Exchange) *[]byte { return &x.Response.Trailer }
+			heads = append(heads, answered.head, trailer)
 		}
-		for _, head := range heads {
+		for of, head := range heads {
 			for n, line := range headLines(*head(x)) {
 				name, value, found := strings.Cut(string(line), ":")
 				value = strings.TrimSpace(value)
-				if n == 0 || !found || slices.Contains(ownFields, strings.ToLower(name)) || isNeutral(value) ||
+				if n == 0 && of < 2 || !found || slices.Contains(ownFields, strings.ToLower(name)) || isNeutral(value) ||
 					credential.HasPlaceholder([]byte(value)) {
 					continue
 				}

@@ -21,7 +21,7 @@ func (j *judge) cutBodies() {
 // A text is a body or the data of an event: where it stands in an exchange.
 type text struct {
 	get func(*capture.Exchange) []byte
-	set func(*capture.Exchange, []byte)
+	set func(*capture.Exchange, []byte) bool // reports whether it can be written
 }
 
 // textsOf returns the texts of an exchange that can be changed.
@@ -36,13 +36,14 @@ func textsOf(x *capture.Exchange) []text {
 	for k := range x.Response.Events {
 		list = append(list, text{
 			func(x *capture.Exchange) []byte { data, _ := eventData(&x.Response.Events[k]); return data },
-			func(x *capture.Exchange, data []byte) { setEventData(x.Response, k, data) },
+			func(x *capture.Exchange, data []byte) bool { return setEventData(x.Response, k, data) },
 		})
 	}
 	return list
 }
 
-// eventData returns the data of an event and where it stands in the block: in one line, else it is nil.
+// eventData returns the data of an event and where it stands in the block: in one line, else it is nil. Of a message of
+// gRPC it is the JSON, which stands nowhere.
 func eventData(e *capture.Event) (data []byte, at int) {
 	fields := e.Fields()
 	if e.K == 0 || e.Dropped > 0 || fields.DataLines != 1 || len(fields.Data) == 0 {
@@ -51,19 +52,29 @@ func eventData(e *capture.Event) (data []byte, at int) {
 	return fields.Data, bytes.Index(e.Raw, fields.Data)
 }
 
-func setEventData(r *capture.Response, k int, data []byte) {
+// setEventData puts other data into an event, and reports whether it can: see side.set.
+func setEventData(r *capture.Response, k int, data []byte) bool {
 	events := r.Events
 	old, at := eventData(&events[k])
 	raw := events[k].Raw
-	events[k].Raw = slices.Concat(raw[:at], data, raw[at+len(old):])
+	if as := events[k].As; as != nil {
+		frame, err := as.Write(jsondoc.Parse(data).Root)
+		if err != nil {
+			return false
+		}
+		events[k].Raw = frame
+	} else {
+		events[k].Raw = slices.Concat(raw[:at], data, raw[at+len(old):])
+	}
 	setEvents(r, events)
+	return true
 }
 
 // cut takes away what it can of the text in exchange i.
 func (t text) cut(j *judge, i int) {
 	body := t.get(j.now[i])
 	replace := func(with []byte) bool {
-		return j.replace(i, func(x *capture.Exchange) { t.set(x, with) })
+		return t.set(j.now[i].Copy(), with) && j.replace(i, func(x *capture.Exchange) { t.set(x, with) })
 	}
 	if doc := jsondoc.Parse(body); doc.Err == nil {
 		cutJSON(body, replace)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
 )
 
 // cutEvents takes away events of streams.
@@ -98,19 +99,25 @@ func (j *judge) cutHeads() {
 		j.cutHead(i, func(x *capture.Exchange) *[]byte { return &x.Request.Head })
 		if j.now[i].Response != nil {
 			j.cutHead(i, func(x *capture.Exchange) *[]byte { return &x.Response.Head })
+			trailer := func(x *capture.Exchange) *[]byte { return &x.Response.Trailer }
+			j.cutFields(i, trailer, 0, len(headLines(j.now[i].Response.Trailer)))
 		}
 	}
 }
 
 func (j *judge) cutHead(i int, of func(*capture.Exchange) *[]byte) {
-	fields := len(headLines(*of(j.now[i]))) - 2 // without the first line and the blank one at the end
+	j.cutFields(i, of, 1, len(headLines(*of(j.now[i])))-2) // without the first line and the blank one at the end
+}
+
+// cutFields takes away so many lines, from one on.
+func (j *judge) cutFields(i int, of func(*capture.Exchange) *[]byte, first, fields int) {
 	shrink(fields, func(from, to int) bool {
 		lines := headLines(*of(j.now[i]))
-		if slices.ContainsFunc(lines[1+from:1+to], isNeeded) {
+		if slices.ContainsFunc(lines[first+from:first+to], isNeeded) {
 			return false
 		}
 		return j.replace(i, func(x *capture.Exchange) {
-			*of(x) = bytes.Join(slices.Concat(lines[:1+from], lines[1+to:]), nil)
+			*of(x) = bytes.Join(slices.Concat(lines[:first+from], lines[first+to:]), nil)
 		})
 	})
 }
@@ -129,25 +136,31 @@ func isField(line []byte, name string) bool {
 
 // A side is one of the two messages of an exchange.
 type side struct {
-	head func(*capture.Exchange) *[]byte
-	body func(*capture.Exchange) *capture.Body
+	head  func(*capture.Exchange) *[]byte
+	body  func(*capture.Exchange) *capture.Body
+	parse func([]byte) capture.Head
 }
 
 var (
-	asked    = side{func(x *capture.Exchange) *[]byte { return &x.Request.Head }, requestBody}
-	answered = side{func(x *capture.Exchange) *[]byte { return &x.Response.Head }, responseBody}
+	asked = side{
+		func(x *capture.Exchange) *[]byte { return &x.Request.Head }, requestBody, capture.ParseRequestHead,
+	}
+	answered = side{
+		func(x *capture.Exchange) *[]byte { return &x.Response.Head }, responseBody, capture.ParseResponseHead,
+	}
 )
 
 func requestBody(x *capture.Exchange) *capture.Body  { return &x.Request.Body }
 func responseBody(x *capture.Exchange) *capture.Body { return &x.Response.Body }
 
-// text returns the body without its content coding; nil if it was not kept whole, or cannot be decoded.
+// text returns the body without its content coding, of gRPC the JSON of its message; nil if it was not kept whole, or
+// cannot be decoded.
 func (s side) text(x *capture.Exchange) []byte {
 	b := s.body(x)
 	if !b.Kept() {
 		return nil
 	}
-	head := capture.ParseResponseHead(*s.head(x)) // whose fields are read as those of a request
+	head := s.parse(*s.head(x))
 	text, err := b.Decode(&head)
 	if err != nil {
 		return nil
@@ -155,18 +168,25 @@ func (s side) text(x *capture.Exchange) []byte {
 	return text
 }
 
-// set puts a text in place of the body. A length that the head gave and that was right stays right.
-func (s side) set(x *capture.Exchange, text []byte) {
+// set puts a text in place of the body, and reports whether it can: over gRPC there has to be a message for it. A length
+// that the head gave and that was right stays right.
+func (s side) set(x *capture.Exchange, text []byte) bool {
 	b := s.body(x)
-	head := capture.ParseResponseHead(*s.head(x))
+	head := s.parse(*s.head(x))
 	before := len(b.Data)
+	if as := head.GRPCMessage(); as != nil {
+		var err error
+		if text, err = as.Write(jsondoc.Parse(text).Root); err != nil {
+			return false
+		}
+	}
 	if len(head.Fields.Codings()) > 0 {
 		b.Decoded = true
 	}
 	b.Data = text
 	if b.Decoded {
 		b.Size = capture.NotKnown
-		return
+		return true
 	}
 	if b.Size != capture.NotKnown {
 		b.Size = int64(len(text))
@@ -180,4 +200,5 @@ func (s side) set(x *capture.Exchange, text []byte) {
 			*s.head(x) = bytes.Join(lines, nil)
 		}
 	}
+	return true
 }

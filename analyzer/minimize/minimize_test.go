@@ -22,7 +22,7 @@ const testdata = "../rules/testdata/"
 
 // few are the families of which one transcript is taken where not all are.
 var few = []string{
-	"card", "ending", "events", "http", "jsonrpc", "lifecycle", "parallel", "push", "signature", "task", "workflow",
+	"card", "ending", "events", "grpc", "http", "jsonrpc", "lifecycle", "parallel", "push", "signature", "task", "workflow",
 }
 
 // transcripts returns transcripts of the rules: all, or the first of a few families and a recording.

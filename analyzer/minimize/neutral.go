@@ -1,7 +1,6 @@
 package minimize
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -42,7 +41,7 @@ func (j *judge) word(begin string) string {
 // holds reports whether a word stands anywhere in the exchanges.
 func (j *judge) holds(word string) bool {
 	return slices.ContainsFunc(j.now, func(x *capture.Exchange) bool {
-		return slices.ContainsFunc(parts(x), func(p *[]byte) bool { return strings.Contains(string(*p), word) })
+		return slices.ContainsFunc(parts(x), func(p []byte) bool { return strings.Contains(string(p), word) })
 	})
 }
 
@@ -50,7 +49,7 @@ func (j *judge) holds(word string) bool {
 func (j *judge) neutralStrings() (kept []string) {
 	names := make(map[string]string) // of the member in which a string stands first
 	list := j.values(func(name, value string) bool {
-		if isNeutral(value) || slices.Contains(ownMembers, name) || isURL(value) ||
+		if isNeutral(value) || slices.Contains(ownMembers, name) || isURL(value) || isResource(value) ||
 			credential.HasPlaceholder([]byte(value)) {
 			return false
 		}
@@ -60,6 +59,11 @@ func (j *judge) neutralStrings() (kept []string) {
 	for _, value := range list {
 		if was := names[value]; !j.exchangeString(value, j.neutral(was, value)) && j.ctx.Err() == nil {
 			kept = append(kept, fmt.Sprintf("the %s %q", was, short(value)))
+		}
+	}
+	for _, id := range j.resourceIDs() {
+		if !j.exchangeString(id, j.word("id-")) && j.ctx.Err() == nil {
+			kept = append(kept, fmt.Sprintf("the id %q in names", id))
 		}
 	}
 	for _, id := range j.pathIDs() {
@@ -86,16 +90,24 @@ func (j *judge) pathIDs() []string {
 	return list
 }
 
+// resourceIDs returns the ids that are left in the names that 0.3 over gRPC has for tasks and push configs.
+func (j *judge) resourceIDs() []string {
+	var list []string
+	for _, name := range j.values(func(_, value string) bool { return isResource(value) }) {
+		for i, id := range strings.Split(name, "/") {
+			if i%2 == 1 && !isNeutral(id) && !slices.Contains(list, id) {
+				list = append(list, id)
+			}
+		}
+	}
+	return list
+}
+
 // replaceAll puts one word in place of another wherever it stands.
 func (j *judge) replaceAll(was, is string) bool {
 	return j.rewrite(func(x *capture.Exchange) {
 		x.Agent.URL = strings.ReplaceAll(x.Agent.URL, was, is)
-		for _, part := range parts(x) {
-			if len(*part) > 0 {
-				*part = bytes.ReplaceAll(*part, []byte(was), []byte(is))
-			}
-		}
-		fitSizes(x)
+		replaceInParts(x, was, is)
 	})
 }
 

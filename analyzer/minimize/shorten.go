@@ -111,8 +111,8 @@ func withStrings(text []byte, root jsondoc.Value, was, is string) []byte {
 	var out []byte
 	done := 0
 	eachString(root, "", func(_ string, v jsondoc.Value) {
-		if v.Text() == was {
-			out = slices.Concat(out, text[done:v.Offset()], quote(is))
+		if now, ok := renamed(v.Text(), was, is); ok {
+			out = slices.Concat(out, text[done:v.Offset()], quote(now))
 			done = v.Offset() + len(v.Raw())
 		}
 	})
@@ -121,6 +121,27 @@ func withStrings(text []byte, root jsondoc.Value, was, is string) []byte {
 	}
 	return append(out, text[done:]...)
 }
+
+// renamed returns a string with one in place of another: as a whole, or as a segment of the name that 0.3 over gRPC has
+// for a task or a push config, such as tasks/t1.
+func renamed(text, was, is string) (string, bool) {
+	if text == was {
+		return is, true
+	}
+	if !isResource(text) {
+		return text, false
+	}
+	segments := strings.Split(text, "/")
+	found := false
+	for i := 1; i < len(segments); i += 2 {
+		if segments[i] == was {
+			segments[i], found = is, true
+		}
+	}
+	return strings.Join(segments, "/"), found
+}
+
+func isResource(text string) bool { return strings.HasPrefix(text, "tasks/") }
 
 // quote writes a string in JSON, with the characters as they are.
 func quote(s string) []byte {

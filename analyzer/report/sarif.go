@@ -93,6 +93,7 @@ type (
 )
 
 // SARIF writes a result as SARIF 2.1.0: at most 5,000 results, worst first in doubt, and the number of those left out.
+// Of the rules it has those that were broken.
 // The place of a finding is its logical location; the capture is the artifact.
 func SARIF(w io.Writer, r *Report) error {
 	run := sarifRun{
@@ -100,8 +101,15 @@ func SARIF(w io.Writer, r *Report) error {
 		Results: []sarifResult{},
 	}
 	run.Tool.Driver = sarifDriver{Name: r.Tool.Name, Version: r.Tool.Version, Language: language, Rules: []sarifRule{}}
-	index := make(map[string]int, len(r.Rules))
+	broken := make(map[string]bool)
+	for i := range r.Result.Findings {
+		broken[r.Result.Findings[i].Rule.ID] = true
+	}
+	index := make(map[string]int, len(broken))
 	for _, rule := range r.Rules {
+		if !broken[rule.ID] {
+			continue
+		}
 		index[rule.ID] = len(run.Tool.Driver.Rules)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: rule.ID, Short: sarifText{rule.Title}, Full: sarifText{oneLine(rule.Doc)}, Help: sarifText{oneLine(rule.Fix)},

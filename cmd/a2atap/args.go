@@ -1,9 +1,12 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture/credential"
 )
 
 // withArgs makes a command check how many arguments it gets; atMost -1 means no limit.
@@ -12,6 +15,9 @@ func withArgs(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
 		switch {
 		case len(args) < atLeast:
 			return cli.Usage("%s needs %s; see %s --help", cmd.Name(), argumentNames(cmd), cmd.CommandPath())
+		case atMost >= 0 && len(args) > atMost && strings.Contains(args[atMost], "://") && cmd.Flags().Lookup("to") != nil:
+			return cli.Usage("%s takes the agent's URL with a flag; write --to %s", cmd.Name(),
+				credential.WithoutUserinfo(args[atMost]))
 		case atMost >= 0 && len(args) > atMost:
 			return cli.Usage("%s does not take %q; see %s --help", cmd.Name(), args[atMost], cmd.CommandPath())
 		}

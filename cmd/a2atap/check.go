@@ -51,7 +51,8 @@ nothing was judged, nothing matches --filter and --agent, or at least half of a 
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "text", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVar(&o.Format, "format", "", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
+		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the result to `FILE`")
 	f.StringVar(&o.FailOn, "fail-on", "error",
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning or note; for any failed call or task: calls; or never")

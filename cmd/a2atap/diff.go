@@ -37,8 +37,10 @@ compared, or a capture lost traffic.`,
 		"compare what went to the agent `NAME[=OTHER]`, which is called OTHER in B; repeatable")
 	f.StringVar(&o.Filter, "filter", "", "compare the exchanges that match `EXPR`")
 	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
+	f.BoolVar(&o.Texts, "texts", false, "compare what texts say, too, ids and times aside, whatever the profile is")
 	o.Noise.Register(f)
-	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVar(&o.Format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
+		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
 	o.From.Register(f, nil)

@@ -27,3 +27,21 @@ func TestOrchestraChain(t *testing.T) {
 	sdk := peers.Go2Program("peer-go2")
 	newChain(t, chainNames, sdk, sdk, sdk).playApart(t, telling(chained)[1:])
 }
+
+// TestOrchestraChainOfBindings is TestOrchestraChain with agents that ask over gRPC, some of them or all.
+func TestOrchestraChainOfBindings(t *testing.T) {
+	t.Parallel()
+	sdk := peers.Go2Program("peer-go2")
+	for name, speaks := range map[string]map[string]string{
+		"gRPC then JSON-RPC":  {leaderName: peers.GRPC, "buyer": peers.JSONRPC},
+		"HTTP+JSON then gRPC": {leaderName: peers.HTTPJSON, "buyer": peers.GRPC},
+		"gRPC":                {leaderName: peers.GRPC, "buyer": peers.GRPC},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain := newChain(t, chainNames, sdk, sdk, sdk)
+			chain.speaks = speaks
+			chain.playApart(t, telling(chained)[1:])
+		})
+	}
+}

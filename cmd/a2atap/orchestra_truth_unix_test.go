@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/grpc"
 )
 
 // A performed is an exchange of a concert, as show prints it.
@@ -24,8 +26,10 @@ type performed struct {
 	Operation string
 	Task      []string
 	Request   struct {
-		Headers [][2]string
-		Body    string
+		Line         string
+		Headers      [][2]string
+		Body         string // what a message of gRPC stands for
+		BodyEncoding string
 	}
 
 	by     string // the agent that says that it made it
@@ -48,6 +52,7 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 		if err := shown.Decode(x); err != nil {
 			t.Fatal(err)
 		}
+		x.readMessage(t)
 		all[x.N], order = x, append(order, x)
 		x.card = x.Operation == "GetAgentCard"
 		if id := x.message(); id != "" && strings.HasPrefix(x.Operation, "Send") {
@@ -83,6 +88,29 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 		}
 	}
 	return all
+}
+
+// readMessage puts the JSON of a message of gRPC in its place.
+func (x *performed) readMessage(t *testing.T) {
+	t.Helper()
+	path, _, _ := strings.Cut(strings.TrimPrefix(x.Request.Line, "POST "), " ")
+	method, ok := grpc.MethodOf(path)
+	if !ok {
+		return
+	}
+	body := []byte(x.Request.Body)
+	if x.Request.BodyEncoding == "base64" {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(x.Request.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frame, _, _ := grpc.Cut(body)
+	text, _, err := method.Request.ToJSON(frame.Message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Request.Body = string(text)
 }
 
 // messageID is where a request has the id of its message, whatever the binding.

@@ -28,6 +28,7 @@ type orchestra struct {
 	asking  []asking          // the orchestrators, the one that users ask first
 	players map[string]string // origins of the others, by name
 	made    map[string]string // the SDKs of all, by name
+	speaks  map[string]string // the bindings in which orchestrators ask, by name; JSONRPC if there is none
 }
 
 // asking is an agent that asks others.
@@ -184,7 +185,7 @@ func (o *orchestra) perform(t *testing.T, c *concert, at map[string]string) {
 	c.plan.Stream, c.plan.Push, c.plan.Fail = at[streamName], at[pushName], at[failName]
 	c.plan.Together = len(c.users)
 	for i, a := range o.asking {
-		c.plan.Next = ""
+		c.plan.Next, c.plan.Binding = "", o.speaks[a.name]
 		if i+1 < len(o.asking) {
 			c.plan.Next = at[o.asking[i+1].name]
 		}

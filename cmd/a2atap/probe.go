@@ -80,7 +80,8 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
 	f.MarkHidden("waivers") //nolint:errcheck // it is there
 	f.StringVar(&o.FailOn, "fail-on", "error",
 		"exit with 1 for failures and findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVar(&o.Format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
+		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
 	o.Capture.Register(f, "the traffic into `FILE`")
 	f.StringArrayVar(&o.JWKS, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+

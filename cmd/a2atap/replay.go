@@ -61,6 +61,7 @@ was sent, or the capture lost traffic.`,
 	f.StringVar(&o.Filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.Agent, "agent", "", "replay what went to the agent `NAME`")
 	f.StringVar(&o.Profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
+	f.BoolVar(&o.Texts, "texts", false, "compare what texts say, too, ids and times aside, whatever the profile is")
 	f.StringVar(&o.Speed, "speed", "max",
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max (or 0) without pauses")
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to listen")
@@ -74,7 +75,8 @@ was sent, or the capture lost traffic.`,
 	o.Reach.Register(f, "without it, none is used")
 	o.Webhook.Register(f, "in the place of recorded webhooks: ", "")
 	o.Capture.Register(f, "the replayed traffic into `FILE`")
-	f.StringVar(&o.Format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVar(&o.Format, "format", "", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", ")+
+		" (default: what the ending of --output stands for, such as .html or .xml; else text)")
 	f.StringVarP(&o.Output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.AllowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
 	o.From.Register(f, nil)

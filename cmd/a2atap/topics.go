@@ -122,11 +122,11 @@ func formatsTopic() string {
   a2atap import c.txtar -o again.a2atap
   a2atap check c.txtar
 
-What is on the screen: show --format list, ladder, tree, transcript, curl, json.
+What is on the screen: show --format list, ladder, tree, transcript, curl, csv, json.
 
   a2atap show c.a2atap --format ladder
 
-Reports of check, probe, replay and diff, with --format:
+Reports of check, probe, replay and diff, with --format, or by the ending of --output (.html, .md, .json, .xml, .sarif):
 
 `)
 	for _, name := range report.Formats() {
@@ -141,9 +141,9 @@ On a page of check each finding leads to where it stands in the traffic, which i
 exchanges, those with findings first, and says how many it leaves out.
 
   a2atap check c.a2atap --format markdown
-  a2atap check c.a2atap --format html -o report.html
-  a2atap diff c.a2atap c.a2atap --format html -o differences.html
-  a2atap check c.a2atap --format json -o report.json
+  a2atap check c.a2atap -o report.html
+  a2atap diff c.a2atap c.a2atap -o differences.html
+  a2atap check c.a2atap -o report.json
 `)
 	return b.String()
 }

@@ -25,6 +25,7 @@ type Recorded struct {
 type Comparison struct {
 	Values   *Values
 	Profile  Profile
+	Texts    bool // what texts say is compared, too, whatever the profile is
 	Recorded *Recorded
 	Live     *Reply
 	LiveSeq  uint64 // number of the live exchange

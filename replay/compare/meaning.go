@@ -120,6 +120,19 @@ func (f *forms) passage(was, now passage) {
 	}
 }
 
+// wordings compares what the texts of passages say, ids and times aside.
+func (f *forms) wordings(was, now []passage) {
+	for _, p := range was {
+		i := slices.IndexFunc(now, func(q passage) bool { return q.name == p.name })
+		if i < 0 || len(p.lists) == 0 || len(now[i].lists) == 0 {
+			continue
+		}
+		if a, b := p.texts(), now[i].texts(); a != b {
+			f.find(DifferentValue, p.lists[0], now[i].lists[0], fmt.Sprintf("the text of %s is another one", p.name))
+		}
+	}
+}
+
 // all yields the parts of a passage.
 func (p passage) all(yield func(part a2a.Part, event int) bool) {
 	for _, l := range p.lists {

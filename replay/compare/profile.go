@@ -39,6 +39,9 @@ func (c *Comparison) contents(rec, live Item) {
 	default:
 		f.meanings(passagesOf(c.scope().without(rec)), passagesOf(c.scope().without(live)))
 	}
+	if len(f.founds) == 0 && c.Texts && c.Profile != Exact && !f.active {
+		f.wordings(passagesOf(c.scope().without(rec)), passagesOf(c.scope().without(live)))
+	}
 	if len(f.founds) == 0 {
 		c.structure(rec, live, f.active, named)
 		return

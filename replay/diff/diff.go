@@ -19,6 +19,7 @@ type Options struct {
 	KeepWas func(*capture.Exchange) bool // chooses exchanges of the first capture; nil chooses all
 	KeepNow func(*capture.Exchange) bool // of the second
 	Profile compare.Profile              // compare.Protocol if empty
+	Texts   bool                         // compare what texts say, but for ids and times, under every profile
 	Agents  map[string]string            // names of agents in the second capture by those in the first
 	Noise   *noise.Rules                 // what may differ; nil if nothing may
 	Late    time.Duration                // how much longer than in the first an answer or an event may take; 0 is any time

@@ -139,7 +139,7 @@ func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []compare.
 	rec.AssumeLeft()
 	live := compare.ReadReply(&callNow, now)
 	live.AssumeLeft()
-	if c.opts.Profile != compare.Exact {
+	if c.opts.Profile != compare.Exact && !c.opts.Texts {
 		c.report.Texts += rec.Texts()
 	}
 	p := compare.NewPairer(v, rec, &callNow)
@@ -149,7 +149,7 @@ func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []compare.
 		return diffs // another call has another answer
 	}
 	answered := compare.Comparison{
-		Values: v, Profile: c.opts.Profile, Recorded: rec, Live: live, LiveSeq: now.Seq,
+		Values: v, Profile: c.opts.Profile, Texts: c.opts.Texts, Recorded: rec, Live: live, LiveSeq: now.Seq,
 		Both: true, LiveAhead: e.pair.ahead, Noise: c.opts.Noise, Tolerance: c.opts.Late,
 	}
 	diffs = append(diffs, p.Contradictions()...)

@@ -14,8 +14,10 @@ import (
 	"sync"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
 )
 
 // Go2Program is the Go SDK's 2.x line in processes of its own. The program at the path has [Go2Main] as its main
@@ -88,6 +90,11 @@ func (o *go2Orchestrator) handler(url string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
 	mux.Handle("/rest/", http.StripPrefix("/rest", a2asrv.NewRESTHandler(handler)))
+	card.SupportedInterfaces = append(card.SupportedInterfaces,
+		a2a.NewAgentInterface(strings.TrimPrefix(url, "http://"), a2a.TransportProtocolGRPC))
+	service := grpc.NewServer()
+	a2agrpc.NewHandler(handler).RegisterWith(service)
+	mux.Handle("/lf.a2a.v1.A2AService/", service)
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
 	mux.HandleFunc("POST /hook/{id}", o.notified)
 	return mux

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,7 +11,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 )
 
 // A go2User is one message of a user, and what the orchestrator asks others because of it.
@@ -131,14 +136,41 @@ func (u *go2User) beRefused(ctx context.Context) (string, error) {
 	return task.Text, nil
 }
 
-// meet reads an agent's card.
+// meet reads an agent's card. What connects to the agent over gRPC ends with the context.
 func (u *go2User) meet(ctx context.Context, agentURL string) (*go2Driver, error) {
 	client := &http.Client{Transport: &accountable{u}}
 	agent := Go2Client.driver(client).(*go2Driver)
-	if _, err := agent.discover(ctx, agentURL, JSONRPC); err != nil {
+	binding := cmp.Or(u.plan.Binding, JSONRPC)
+	if binding == GRPC {
+		agent.transports = []a2aclient.FactoryOption{a2agrpc.WithGRPCTransport(plaintext,
+			grpc.WithUnaryInterceptor(func(ctx context.Context, method string, in, out any, c *grpc.ClientConn, call grpc.UnaryInvoker,
+				opts ...grpc.CallOption,
+			) error {
+				return call(u.account(ctx), method, in, out, c, opts...)
+			}),
+			grpc.WithStreamInterceptor(func(ctx context.Context, d *grpc.StreamDesc, c *grpc.ClientConn, method string,
+				begin grpc.Streamer, opts ...grpc.CallOption,
+			) (grpc.ClientStream, error) {
+				return begin(u.account(ctx), d, c, method, opts...)
+			}),
+		)}
+	}
+	if _, err := agent.discover(ctx, agentURL, binding); err != nil {
 		return nil, fmt.Errorf("read the card of %s: %w", agentURL, err)
 	}
+	context.AfterFunc(ctx, func() { agent.client.Destroy() }) //nolint:errcheck // it is not used any more
 	return agent, nil
+}
+
+// account is what accountable does, for a call over gRPC.
+func (u *go2User) account(ctx context.Context) context.Context {
+	id := uuid.NewString()
+	ctx = metadata.AppendToOutgoingContext(ctx, "x-request-id", id)
+	if u.trace != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, "traceparent", childOf(u.trace))
+	}
+	u.orchestrator.print(orchestratorLine{Call: id, For: u.message})
+	return ctx
 }
 
 // An accountable transport gives each request an id, says for whom it is, and hands the trace on.

@@ -25,6 +25,9 @@ type Plan struct {
 
 	Next string `json:"next"` // in place of the three: gets the user's text, and is waited for
 
+	// Binding is that in which it asks, of those that the Go SDK has; empty for JSONRPC.
+	Binding string `json:"binding"`
+
 	// Trace hands the user's trace on, or else one that begins here, each call with a span id of its own (W3C Trace
 	// Context).
 	Trace    bool `json:"trace"`

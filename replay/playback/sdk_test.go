@@ -4,11 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/a2a"
 	"a2atap/replay/peers"
 	"a2atap/replay/playback"
 )
@@ -18,7 +21,9 @@ func TestPlaybackForSDKClients(t *testing.T) {
 	for _, pair := range []peers.Pair{
 		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
 		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
+		{Client: peers.Go2GRPCClient, Agent: peers.Go2GRPCAgent, Binding: peers.GRPC},
 		{Client: peers.Go03Client, Agent: peers.Go03Agent, Binding: peers.JSONRPC},
+		{Client: peers.Go03GRPCClient, Agent: peers.Go03GRPCAgent, Binding: peers.GRPC},
 	} {
 		t.Run(pair.String(), func(t *testing.T) { playToSDK(t, pair, pair.Client) })
 	}
@@ -49,5 +54,38 @@ func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
 	}
 	if r := p.Report(); r.Missed > 0 || r.Served == 0 || r.Undelivered > 0 {
 		t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
+	}
+}
+
+// A client of the SDK over gRPC meets an agent that was recorded over JSON-RPC, and the other way round.
+func TestPlaybackAcrossBindingsForSDKClients(t *testing.T) {
+	plain := peers.Pair{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC}
+	messages := peers.Pair{Client: peers.Go2GRPCClient, Agent: peers.Go2GRPCAgent, Binding: peers.GRPC}
+	for _, way := range []struct{ from, to peers.Pair }{{plain, messages}, {messages, plain}} {
+		t.Run(way.from.Binding+" to "+way.to.Binding, func(t *testing.T) {
+			hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			defer hook.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			run := func(p peers.Pair, agentURL string) []string {
+				seen, err := p.Client.Run(ctx, t, agentURL, p.Binding, hook.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return slices.DeleteFunc(peers.Lines(seen, agentURL, hook.URL), func(line string) bool {
+					return strings.HasPrefix(line, "discover: interface") // which the player has chosen
+				})
+			}
+			src := record(t, way.from.Agent.Start(t).URL, func(tapURL string) { run(way.from, tapURL) })
+			was := run(way.to, way.to.Agent.Start(t).URL)
+			binding, _ := a2a.ParseBinding(way.to.Binding)
+			p, origin := perform(t, src, playback.Options{Binding: binding})
+			if diff := cmp.Diff(was, run(way.to, origin)); diff != "" {
+				t.Errorf("what the client saw (-at the agent +played):\n%s", diff)
+			}
+			if r := p.Report(); r.Missed > 0 || r.Undelivered > 0 {
+				t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
+			}
+		})
 	}
 }

@@ -83,10 +83,12 @@ func translate(call *a2a.Call, from, to Protocol, o Options) (*Request, error) {
 		tenant = o.Tenant
 	}
 	var r Request
-	switch to.Binding {
-	case a2a.GRPC:
+	switch {
+	case to.Binding == a2a.GRPC && !modern(to.Dialect):
+		r, err = writeGRPC03(call.Operation, params)
+	case to.Binding == a2a.GRPC:
 		r = writeGRPC(call.Operation, params, tenant)
-	case a2a.JSONRPC:
+	case to.Binding == a2a.JSONRPC:
 		r, err = writeRPC(call.Operation, to.Dialect, requestID(call, o), params, tenant)
 	default:
 		r, err = writeREST(call.Operation, to.Dialect, params, tenant)
@@ -107,9 +109,12 @@ func read(call *a2a.Call, from Protocol, o Options) (params a2a.Value, query str
 	if query, err = readQuery(nil, call, nil, carryAll); err != nil {
 		return params, "", err
 	}
-	if from.Binding == a2a.GRPC {
+	switch {
+	case from.Binding == a2a.GRPC && !modern(from.Dialect):
+		params, err = readGRPC03(call)
+	case from.Binding == a2a.GRPC:
 		params, err = parameters(call.Params)
-	} else {
+	default:
 		params, err = readRPC(call)
 	}
 	return params, query, err

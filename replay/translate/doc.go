@@ -10,8 +10,8 @@
 // written. 0.2 and 0.3 are one JSON; 0.3 over HTTP+JSON is read in both of its forms and written in that of its text
 // (A2A 0.3 §3.2.3), not in that of its proto file.
 //
-// The messages of gRPC in 1.0 are the same objects: their JSON is the parameters, and is written as such. 0.3 over gRPC
-// has no translation.
+// The messages of gRPC in 1.0 are the same objects: their JSON is the parameters, and is written as such. Those of 0.3
+// are the objects of its proto file, which name tasks and push configs by paths.
 //
 // 0.1 is not among the dialects: there the client makes the ids of tasks, and no request says whether a task is new.
 //

@@ -22,12 +22,12 @@ func FuzzCall(f *testing.F) {
 	f.Add("POST", "/a2a/v1/message:send", "0.3", []byte(`{"request":{"role":"ROLE_USER","content":[{"data":{}}]}}`))
 	f.Fuzz(func(t *testing.T, method, target, version string, body []byte) {
 		is := &sent{method: method, target: target, header: http.Header{"A2a-Version": {version}}, body: body}
-		for _, from := range []translate.Protocol{rpc10, rest10, rpc03, rest03} {
+		for _, from := range []translate.Protocol{rpc10, rest10, grpc10, rpc03, rest03, grpc03} {
 			call := decode(from, "", is)
 			if !call.A2A() {
 				continue
 			}
-			for _, to := range []translate.Protocol{rpc10, rest10, rpc03, rest03, rpc02} {
+			for _, to := range []translate.Protocol{rpc10, rest10, grpc10, rpc03, rest03, grpc03, rpc02} {
 				there, err := say(&call, is.header, to, "")
 				if err != nil {
 					continue

@@ -7,10 +7,9 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// speaks reports whether calls can be said and read in a protocol: over gRPC only in 1.0, whose messages are the
-// objects of its JSON.
+// speaks reports whether calls can be said and read in a protocol.
 func (p Protocol) speaks() bool {
-	return p.Binding == a2a.JSONRPC || p.Binding == a2a.HTTPJSON || p.Binding == a2a.GRPC && modern(p.Dialect)
+	return p.Binding == a2a.JSONRPC || p.Binding == a2a.HTTPJSON || p.Binding == a2a.GRPC
 }
 
 // writeGRPC writes a call over gRPC (A2A 1.0 §10): the body is the JSON of its message.

@@ -17,6 +17,8 @@ var (
 		"content":    each("parts", partProto),
 		"extensions": keep,
 		"metadata":   keep,
+
+		"referenceTaskIds": keep,
 	}
 	configurationProto = table{
 		"acceptedOutputModes": keep,

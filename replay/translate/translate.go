@@ -6,7 +6,7 @@ import (
 
 // A Protocol is a dialect as it is spoken over a binding.
 type Protocol struct {
-	Binding a2a.Binding // JSONRPC or HTTPJSON, or of V1_0 GRPC
+	Binding a2a.Binding // JSONRPC, HTTPJSON or GRPC
 	Dialect a2a.Dialect // V0_2, V0_3 or V1_0
 }
 

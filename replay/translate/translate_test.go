@@ -3,6 +3,7 @@ package translate_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ var speakers = []speaker{
 	{protocol: client.GRPC10},
 	{protocol: client.JSONRPC03},
 	{protocol: client.REST03},
+	{protocol: client.GRPC03},
 	{protocol: client.REST03, proto: true},
 }
 
@@ -55,6 +57,10 @@ func TestCallIsWhatTheClientOfTheOtherProtocolSends(t *testing.T) {
 // unsayable reports whether the other protocol lacks what a request asks, though its client sends something.
 func unsayable(request string, from, to speaker) bool {
 	switch {
+	case to.protocol == client.GRPC03: // tasks are named by paths there, zeros are not sent, and cancellations have no metadata
+		return slices.Contains([]string{
+			"get", "get with history", "list with all that it can have", "cancel with metadata",
+		}, request)
 	case to.protocol != client.REST03 || from.protocol == client.REST03:
 		return false
 	case request == "list with all that it can have":
@@ -179,6 +185,8 @@ var (
 	rpc03  = translate.Protocol{Binding: a2a.JSONRPC, Dialect: a2a.V0_3}
 	rest03 = translate.Protocol{Binding: a2a.HTTPJSON, Dialect: a2a.V0_3}
 	rpc02  = translate.Protocol{Binding: a2a.JSONRPC, Dialect: a2a.V0_2}
+	grpc10 = translate.Protocol{Binding: a2a.GRPC, Dialect: a2a.V1_0}
+	grpc03 = translate.Protocol{Binding: a2a.GRPC, Dialect: a2a.V0_3}
 )
 
 // What cannot be said is refused, with the reason.
@@ -276,10 +284,17 @@ func TestReasons(t *testing.T) {
 			"clients make the ids of tasks",
 		},
 		{
-			"0.3 over gRPC", rpc10,
-			translate.Protocol{Binding: a2a.GRPC, Dialect: a2a.V0_3},
-			"POST", "/a2a",
-			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`, "not supported",
+			"config without an id, which the messages of 0.3 need", rpc10, grpc03, "POST", "/a2a",
+			`{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t","url":"u"}}`,
+			"needs the id of the config",
+		},
+		{
+			"task whose id is no segment of a path", rpc10, grpc03, "POST", "/a2a",
+			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"a/b"}}`, `its id "a/b" cannot stand`,
+		},
+		{
+			"no history", rpc10, grpc03, "POST", "/a2a",
+			`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t","historyLength":0}}`, "cannot say that",
 		},
 	} {
 		call := decode(c.from, "", &sent{method: c.method, target: c.target, header: http.Header{}, body: []byte(c.body)})

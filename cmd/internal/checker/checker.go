@@ -60,7 +60,7 @@ type checker struct {
 }
 
 func (o *Options) checker(e cli.Env) (c checker, err error) {
-	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return c, err
 	}
 	if c.gate, err = present.ParseGate(o.FailOn); err != nil {

@@ -31,7 +31,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	case o.Output != "-":
 		return cli.Usage("--follow prints to standard output; leave out --follow to write a report with -o")
 	}
-	if err := cli.Choose("format with --follow", o.Format, "text", "json"); err != nil {
+	if err := cli.ChooseFormat("format with --follow", &o.Format, o.Output, "text", "json"); err != nil {
 		return err
 	}
 	src, err := o.From.Follow(e, names[0], source.UntilEnded)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,23 @@ func Choose(what, word string, known ...string) error {
 		}
 	}
 	return Usage("unknown %s %q; use one of %s%s", what, word, strings.Join(known, ", "), Nearest(word, known))
+}
+
+// endings are the formats of reports that the ending of a file's name stands for.
+var endings = map[string]string{
+	".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".xml": "junit", ".sarif": "sarif",
+}
+
+// ChooseFormat is Choose for a format; one that is empty becomes that of the output file's ending, if it is known, else
+// text.
+func ChooseFormat(what string, format *string, output string, known ...string) error {
+	if *format == "" {
+		*format = "text"
+		if name := endings[strings.ToLower(filepath.Ext(output))]; slices.Contains(known, name) {
+			*format = name
+		}
+	}
+	return Choose(what, *format, known...)
 }
 
 // SizeWords says how many bytes there are.

@@ -27,6 +27,7 @@ type Options struct {
 	Profile    string
 	Noise      Noise
 	Format     string
+	Texts      bool
 	Output     string
 	AllowEmpty bool
 }
@@ -88,8 +89,8 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 
 // diff turns flags into what the package takes, but for the choice of exchanges.
 func (o *Options) diff() (diff.Options, error) {
-	out := diff.Options{Rules: rules.All, Agents: map[string]string{}, Late: o.Noise.Tolerance}
-	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+	out := diff.Options{Rules: rules.All, Agents: map[string]string{}, Late: o.Noise.Tolerance, Texts: o.Texts}
+	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return out, err
 	}
 	for _, text := range o.Agents {

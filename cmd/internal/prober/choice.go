@@ -104,7 +104,7 @@ func (o *Options) listScenarios(e cli.Env, args []string) error {
 	if len(args) > 0 {
 		return cli.Usage("probe --list asks nobody; leave out %q", args[0])
 	}
-	if err := cli.Choose("format of a list", o.Format, "text", "json"); err != nil {
+	if err := cli.ChooseFormat("format of a list", &o.Format, o.Output, "text", "json"); err != nil {
 		return err
 	}
 	list, err := o.Choice.scenarios()

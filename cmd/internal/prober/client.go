@@ -73,7 +73,7 @@ func RunClient(ctx context.Context, e cli.Env, o *Options, command []string) err
 
 // checkClient refuses flags that cannot be used, and returns the gate.
 func (o *Options) checkClient(command []string) (analyzer.Severity, error) {
-	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return 0, err
 	}
 	if len(command) > 0 {
@@ -369,7 +369,7 @@ type listedExpectation struct {
 
 // ListClient prints what is expected of clients.
 func ListClient(e cli.Env, o *Options) error {
-	if err := cli.Choose("format of a list", o.Format, "text", "json"); err != nil {
+	if err := cli.ChooseFormat("format of a list", &o.Format, o.Output, "text", "json"); err != nil {
 		return err
 	}
 	var list []listedExpectation

@@ -69,7 +69,7 @@ func (o *Options) check(args []string) (analyzer.Severity, error) {
 	if len(args) == 0 {
 		return 0, cli.Usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
 	}
-	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return 0, err
 	}
 	switch {

@@ -54,6 +54,7 @@ type Options struct {
 	Reach       setup.ReachFlags
 	Capture     redacted.CaptureFlags
 	Format      string
+	Texts       bool
 	colours     bool
 	Output      string
 	AllowEmpty  bool
@@ -147,7 +148,7 @@ func (o *Options) play(
 
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *Options) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Late: o.Noise.Tolerance}
+	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Late: o.Noise.Tolerance, Texts: o.Texts}
 	if len(o.To) == 0 {
 		return out, cli.Usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
@@ -155,7 +156,7 @@ func (o *Options) replay() (replay.Options, error) {
 		return out, err
 	}
 	out.Agents = o.named
-	if err := cli.Choose("format", o.Format, report.Formats()...); err != nil {
+	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return out, err
 	}
 	if err := o.Webhook.Check(); err != nil {
