@@ -345,7 +345,7 @@ func (c *conn) undelivered(s *stream, request *http.Request, err error) {
 	f := relay.Fault{
 		Kind: relay.KindTruncated, Side: relay.SideAgent, Status: http.StatusBadGateway,
 		Detail: receiver + " has not answered to the end: " + relay.Reason(err),
-	}
+	}.Advised("see what ends its connections, and send it again")
 	if dialled, ok := errors.AsType[undialled](err); ok {
 		f = relay.DialFault(dialled.error, request.URL.Host).Advised("see that it listens there")
 		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+receiver, 1)

@@ -47,8 +47,7 @@ func (r *requests) awaitPreface() bool {
 		}
 	}
 	r.rewake()
-	r.wakeIdle()
-	return true
+	return r.wakeIdle() // a busy machine may have taken as long for the preface
 }
 
 // forwardPreface begins the connection to the agent.
