@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/completer"
 	"a2atap/proxy/capture/credential"
 )
 
@@ -89,7 +90,7 @@ func newRoot(e cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "a2atap",
 		Short: "Record the traffic between A2A clients and agents, and check it against the specification",
-		Long: `a2atap sits between A2A clients and agents (JSON-RPC or HTTP+JSON, with server-sent events), records their
+		Long: `a2atap sits between A2A clients and agents (JSON-RPC, HTTP+JSON or gRPC, with their streams), records their
 traffic without changing or delaying it, and reports where the protocol is broken, and by which side.`,
 		Example: `  a2atap demo                                                      try it, nothing to install
   a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
@@ -133,6 +134,7 @@ traffic without changing or delaying it, and reports where the protocol is broke
 		newReplay(e), newDiff(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e),
 		newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e),
 	)
+	completer.Add(root, e)
 	root.InitDefaultCompletionCmd()
 	if shells, _, err := root.Find([]string{"completion"}); err == nil && shells != root {
 		shells.Args = func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func (s Selection) suggestion(agents, clients []string) string {
 	}
 	for _, m := range namedValue.FindAllStringSubmatch(s.filter.String(), -1) {
 		key, value := m[1], m[2]
-		names := valuesOf(key)
+		names := ValuesOf(key)
 		switch key {
 		case "agent":
 			names = agents
@@ -38,8 +38,8 @@ func (s Selection) suggestion(agents, clients []string) string {
 	return ""
 }
 
-// valuesOf returns the names that a key of the filter language is held against.
-func valuesOf(key string) []string {
+// ValuesOf returns the names that a key of the filter language is held against.
+func ValuesOf(key string) []string {
 	var names []string
 	switch key {
 	case "op":
@@ -53,7 +53,7 @@ func valuesOf(key string) []string {
 	case "rule":
 		names = RuleIDs()
 	case "binding":
-		names = []string{a2a.JSONRPC.String(), a2a.HTTPJSON.String()}
+		names = []string{a2a.JSONRPC.String(), a2a.HTTPJSON.String(), a2a.GRPC.String()}
 	case "dialect":
 		for d := range a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0).All() {
 			names = append(names, d.String())

@@ -22,7 +22,7 @@ var keySpecs = []*keySpec{
 		func(s *subject) []string { return []string{s.x.Client.Name} }),
 	{Key: Key{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
 	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
-	factKey("binding", "jsonrpc or http+json", "binding:jsonrpc", ""),
+	factKey("binding", "jsonrpc, http+json or grpc", "binding:jsonrpc", ""),
 	factIDKey("task", "id of a task", "task:t-1", "task"),
 	factIDKey("context", "id of a context", "context:c-1", "context"),
 	factIDKey("message", "id of a message", "message:m-1", ""),
@@ -81,7 +81,7 @@ func Values(key string) []string {
 	case "is":
 		return slices.Clone(isWords)
 	case "binding":
-		return []string{"jsonrpc", "http+json"}
+		return []string{"jsonrpc", "http+json", "grpc"}
 	case "role":
 		return []string{"user", "agent"}
 	case "side":
