@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "ea1842bbf1bb920d"
+const code = "aa28af497edf840e"
