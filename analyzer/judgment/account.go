@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/capture"
 )
 
@@ -64,7 +65,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	case s.Call:
 	case s.Card:
 		c.Cards, c.Card, c.Unusable = 1, uselessCard(s), s.Unusable
-	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
+	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push && !grpc.IsOwn(s.Target):
 		c.Foreign = 1
 	}
 	for _, note := range s.Notes {

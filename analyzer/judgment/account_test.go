@@ -387,3 +387,21 @@ func TestAccepted(t *testing.T) {
 		}
 	}
 }
+
+// What asks for health and reflection over gRPC is of a known protocol, however much of it there is.
+func TestServicesOfGRPCAreKnown(t *testing.T) {
+	for path, want := range map[string]string{
+		"/grpc.health.v1.Health/Check":                                "clean",
+		"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo":   "clean",
+		"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionI": "clean",
+		"/grpc.testing.TestService/UnaryCall":                         "incomplete",
+	} {
+		one := call(a2a.SendMessage, "t1")
+		other := summary.Summary{Seq: 9, Link: one.Link, Method: "POST", Target: path, Status: 200}
+		r := &judgment.Result{}
+		r.Count(one, other, other)
+		if got := r.Verdict(analyzer.Error).String(); !strings.HasPrefix(got, want+": ") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}

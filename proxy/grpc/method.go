@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,19 @@ const (
 	Service0_3 = "a2a.v1.A2AService"
 	Service1_0 = "lf.a2a.v1.A2AService"
 )
+
+// own are the services that gRPC itself defines for every server: health checks, and reflection, by which tools such as
+// grpcurl learn what there is.
+//
+// Sources: gRPC Health Checking Protocol, gRPC Server Reflection Protocol.
+var own = []string{
+	"/grpc.health.v1.Health/", "/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/",
+}
+
+// IsOwn reports whether a path calls a service that gRPC itself defines, which has nothing to do with A2A.
+func IsOwn(path string) bool {
+	return slices.ContainsFunc(own, func(service string) bool { return strings.HasPrefix(path, service) })
+}
 
 // methods are those of each service: NAME REQUEST ANSWER, with "stream" before the answer if there are many.
 //
