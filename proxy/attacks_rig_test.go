@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"context"
 	"crypto/x509"
+	"encoding/base64"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,17 +14,29 @@ import (
 	"a2atap/proxy/recording"
 )
 
-// A road is one of the four that traffic takes through a proxy: through a tap to an agent in the clear or on TLS, or
-// through a forward proxy in the clear or inside a CONNECT that is opened.
-type road struct{ forward, secure bool }
+// A road is one of those that traffic takes through a proxy: through a tap to an agent in the clear or on TLS, or through
+// a forward proxy in the clear or inside a CONNECT that is opened. Over HTTP/2 there is a CONNECT in the clear, too.
+type road struct{ forward, secure, http2 bool }
 
-// everyRoad runs a test for each of the roads.
-func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
+// everyRoad runs a test for each of the roads: those of HTTP/1.1, and of HTTP/2 where that is wanted.
+func everyRoad(t *testing.T, http2 bool, test func(t *testing.T, r road)) {
 	for name, r := range map[string]road{
-		"tap": {false, false}, "TLS": {false, true}, "plain": {true, false}, "intercepted": {true, true},
+		"tap": {}, "TLS": {secure: true}, "plain": {forward: true}, "intercepted": {forward: true, secure: true},
 	} {
 		t.Run(name, func(t *testing.T) { test(t, r) })
+		if r.http2 = true; http2 {
+			t.Run(name+" over HTTP/2", func(t *testing.T) { test(t, r) })
+		}
 	}
+}
+
+// agent starts an agent at the end of the road.
+func (r road) agent(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	if r.http2 {
+		return newHTTP2Agent(t, r.secure, handler)
+	}
+	return (way{r.secure}).agent(t, handler)
 }
 
 // A trip is a proxy with an agent at the end of a road.
@@ -56,7 +70,7 @@ func (r road) to(t *testing.T, agent string, set func(*proxy.Options)) *trip {
 // serve starts an agent and builds a proxy on the road to it.
 func (r road) serve(t *testing.T, set func(*proxy.Options), handler http.HandlerFunc) *trip {
 	t.Helper()
-	return r.to(t, (way{r.secure}).agent(t, handler).Listener.Addr().String(), set)
+	return r.to(t, r.agent(t, handler).Listener.Addr().String(), set)
 }
 
 // listen starts an agent that the test plays, and builds a proxy on the road to it.
@@ -91,11 +105,32 @@ func (p *trip) dial() (conn net.Conn, origin, host string) {
 }
 
 // client returns a client and the URL of the agent as it knows it.
-func (p *trip) client() (client *http.Client, url string) {
-	if p.forward != nil {
-		return p.forward.client(""), (way{p.secure}).scheme() + "://" + p.agent
+func (p *trip) client() (client *http.Client, url string) { return p.clientOf("") }
+
+// clientOf is client for one that says to a forward proxy who it is.
+func (p *trip) clientOf(user string) (client *http.Client, url string) {
+	switch {
+	case p.forward == nil && p.http2:
+		return newHTTP2Client(p.t), "http://" + p.entry()
+	case p.forward == nil:
+		return newClient(p.t), "http://" + p.entry()
 	}
-	return newClient(p.t), "http://" + p.entry()
+	client, url = p.forward.client(user), (way{p.secure}).scheme()+"://"+p.agent
+	if transport := client.Transport.(*http.Transport); p.http2 {
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP2(p.secure)
+		transport.Protocols.SetUnencryptedHTTP2(!p.secure)
+		if !p.secure {
+			transport.Proxy = nil
+			transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				conn := p.forward.dial()
+				fields := "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user+":")) + "\r\n"
+				p.forward.connect(conn, p.agent, fields)
+				return conn, nil
+			}
+		}
+	}
+	return client, url
 }
 
 // accept takes a connection of the agent's.

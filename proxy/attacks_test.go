@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
@@ -24,23 +26,24 @@ import (
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	attacks := []struct {
-		name string
-		test func(t *testing.T, r road)
+		name  string
+		test  func(t *testing.T, r road)
+		http2 bool // it is one over HTTP/2, too; of the others package h2 has what there is over frames
 	}{
-		{"01 silent stream", silentStream},
-		{"02 events at once", eventsAtOnce},
-		{"03 broken answers", brokenAnswers},
-		{"04 client leaves", clientLeaves},
-		{"05 no agent", noAgent},
-		{"06 framing", framingStays},
-		{"07 codings", codingsStay},
-		{"08 hop by hop", hopByHop},
-		{"09 hosts that differ", hostsThatDiffer},
-		{"11 parallel clients", parallelClients},
-		{"12 opened and left", openedAndLeft},
+		{"01 silent stream", silentStream, true},
+		{"02 events at once", eventsAtOnce, true},
+		{"03 broken answers", brokenAnswers, false},
+		{"04 client leaves", clientLeaves, true},
+		{"05 no agent", noAgent, false},
+		{"06 framing", framingStays, false},
+		{"07 codings", codingsStay, false},
+		{"08 hop by hop", hopByHop, false},
+		{"09 hosts that differ", hostsThatDiffer, true},
+		{"11 parallel clients", parallelClients, true},
+		{"12 opened and left", openedAndLeft, true},
 	}
 	for _, a := range attacks {
-		t.Run(a.name, func(t *testing.T) { everyRoad(t, a.test) })
+		t.Run(a.name, func(t *testing.T) { everyRoad(t, a.http2, a.test) })
 	}
 }
 
@@ -232,15 +235,33 @@ func noAgent(t *testing.T, r road) {
 // differs is noted.
 func hostsThatDiffer(t *testing.T, r road) {
 	p := r.serve(t, nil, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) })
-	conn, origin, _ := p.dial()
-	write(t, conn, "GET "+origin+"/ HTTP/1.1\r\nHost: b.example\r\n\r\n")
-	status, mark, text := ownAnswer(t, conn)
+	var status int
+	var mark, text string
+	if r.http2 {
+		client, url := p.client()
+		request, err := http.NewRequest("GET", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = "b.example"
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		status, mark, text = answer.StatusCode, answer.Header.Get("X-A2atap"), string(body)
+	} else {
+		conn, origin, _ := p.dial()
+		write(t, conn, "GET "+origin+"/ HTTP/1.1\r\nHost: b.example\r\n\r\n")
+		status, mark, text = ownAnswer(t, conn)
+	}
 	x := p.record()[0]
 	noted := slices.ContainsFunc(x.Notes, func(n string) bool { return strings.Contains(n, "b.example") })
 	switch {
 	case !r.forward && (status != 421 || mark != relay.KindRefused || x.Fault == nil),
 		r.forward && (status != 200 || mark != "" || !noted),
-		r.forward && !r.secure && text != p.agent:
+		r.forward && !r.secure && !r.http2 && text != p.agent:
 		t.Errorf("got %d %s %s, notes %q", status, mark, text, x.Notes)
 	}
 }
@@ -270,7 +291,11 @@ func parallelClients(t *testing.T, r road) {
 	}
 	start := agent.Start
 	if r.secure {
+		agent.EnableHTTP2 = r.http2
 		start = agent.StartTLS
+	} else if r.http2 {
+		agent.Config.Protocols = new(http.Protocols)
+		agent.Config.Protocols.SetUnencryptedHTTP2(true)
 	}
 	start()
 	defer agent.Close()
@@ -288,10 +313,7 @@ func parallelClients(t *testing.T, r road) {
 	}
 	var wg sync.WaitGroup
 	for n := range clients {
-		client, url := p.client()
-		if p.forward != nil {
-			client = p.forward.client(fmt.Sprint("client", n))
-		}
+		client, url := p.clientOf(fmt.Sprint("client", n))
 		body := strings.Repeat(fmt.Sprintf("client%d ", n), 300)
 		call(client, url, body) // connections are begun one by one, since a busy machine is slow with many handshakes
 		wg.Go(func() {
@@ -350,6 +372,12 @@ func openedAndLeft(t *testing.T, r road) {
 		conn.SetDeadline(time.Now().Add(testTimeout))
 		if r.forward && r.secure {
 			write(t, conn, "CONNECT "+p.agent+" HTTP/1.1\r\nHost: "+p.agent+"\r\n\r\n")
+		}
+		if r.http2 && !r.secure {
+			if r.forward {
+				write(t, conn, "CONNECT "+p.agent+" HTTP/1.1\r\nHost: "+p.agent+"\r\n\r\n")
+			}
+			io.WriteString(conn, http2.ClientPreface) //nolint:errcheck // it may have been closed already
 		}
 		defer func() {
 			if err := expectEnd(conn); err != nil && strings.Contains(err.Error(), "timeout") {

@@ -244,7 +244,132 @@ func TestWebhooksOverHTTP2(t *testing.T) {
 	if got := receiver.last(t); !strings.HasSuffix(got, `{"notification":1}`) {
 		t.Errorf("the webhook got %s", got)
 	}
-	if res, _ := post(t, newHTTP2Client(t), addresses[0], `{}`); res.StatusCode != http.StatusHTTPVersionNotSupported {
-		t.Errorf("over HTTP/2 a notification got %d", res.StatusCode)
+}
+
+// newConfigured starts an agent of HTTP/2 that says what address it was given for a webhook.
+func newConfigured(t *testing.T) (agent *httptest.Server, address <-chan string) {
+	configured := make(chan string, 10)
+	return newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		for _, at := range given(string(body)) {
+			configured <- at
+		}
+		io.WriteString(w, "agent")
+	}), configured
+}
+
+// A notification that comes over HTTP/2 goes to the webhook over HTTP/2, and is recorded from the agent to who configured
+// it. Calls on the same connection go to the agent, in the middle of it.
+func TestDeliveryOverHTTP2(t *testing.T) {
+	large := `{"large":"` + strings.Repeat("x", 3<<20) + `"}`
+	var last string
+	hook := newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if last = r.Method + " " + r.RequestURI + " " + string(body); err != nil || r.Host != r.Context().Value(http.LocalAddrContextKey).(net.Addr).String() {
+			t.Errorf("the webhook was asked for %s: %v", r.Host, err)
+		}
+		w.Header()["X-Receiver"] = []string{r.Proto, r.Header.Get("X-A2A-Notification-Token"), r.UserAgent()}
+		w.Header().Set(http.TrailerPrefix+"X-After", "all")
+		w.WriteHeader(http.StatusAccepted)
+		io.WriteString(w, "taken "+strings.Repeat("y", len(body)))
+	})
+	agent, address := newConfigured(t)
+	r := newRig(t, withWebhooks, "booker="+agent.URL)
+	client := newHTTP2Client(t)
+	post(t, client, r.tap(0).URL(), setConfig(hook.URL+"/h?x=1"))
+	at := <-address
+	for _, body := range []string{notification, large} {
+		answer, text := post(t, client, at+"?validationToken=v", body, "X-A2A-Notification-Token", "s")
+		if answer.StatusCode != 202 || text != "taken "+strings.Repeat("y", len(body)) || answer.Trailer.Get("X-After") != "all" ||
+			strings.Join(answer.Header["X-Receiver"], " ") != "HTTP/2.0 s planner/1" {
+			t.Errorf("the agent got %s, %.50q, %v, %v", answer.Status, text, answer.Header, answer.Trailer)
+		}
+		if want := "POST /h?x=1&validationToken=v " + body; last != want {
+			t.Errorf("the webhook got %.100q, want %.100q", last, want)
+		}
+	}
+	foreign := strings.Replace(at, "webhook/", "webhook/x", 1)
+	if answer, text := post(t, client, foreign, notification); answer.StatusCode != 403 || !strings.Contains(text, "--redaction-key") {
+		t.Errorf("a foreign address: %s %s", answer.Status, text)
+	}
+	hook.Close()
+	for _, want := range []string{"the webhook", "connect to the webhook at 127.0.0.1"} { // a connection may be there still
+		answer, text := post(t, client, at, notification)
+		if answer.StatusCode != 502 || !strings.Contains(text, want) {
+			t.Errorf("a webhook that is down: %s %s", answer.Status, text)
+		}
+	}
+	xs := r.record()
+	if len(xs) != 6 {
+		t.Fatalf("%d exchanges", len(xs))
+	}
+	x := xs[1]
+	if x.Client.Name != "booker" || x.Client.How != "webhook" || x.Agent.URL != hook.URL || x.Fault != nil ||
+		!strings.HasPrefix(string(x.Request.Head), "POST /h?x=1&validationToken=v HTTP/2\r\nhost: "+hook.Listener.Addr().String()) ||
+		string(x.Request.Body.Data) != notification || !strings.HasPrefix(string(x.Response.Body.Data), "taken y") ||
+		!strings.Contains(string(x.Response.Trailer), "x-after: all") || !x.Response.Body.Complete {
+		t.Errorf("recorded is %+v, %s", x, x.Request.Head)
+	}
+	for i, kind := range []string{"", "", "", "refused", "truncated", "unreachable"} {
+		got := xs[i].Fault
+		if got != nil && i == 4 {
+			kind = got.Kind // as the connection was
+		}
+		if kind == "" && got != nil || kind != "" && (got == nil || got.Kind != kind) {
+			t.Errorf("exchange %d has the fault %v, want %s", i+1, got, kind)
+		}
+	}
+}
+
+// Calls and notifications share a connection of HTTP/2, and an agent of it that leaves a notification ends it.
+func TestDeliveriesAmongCallsOverHTTP2(t *testing.T) {
+	asked, left := make(chan struct{}), make(chan struct{})
+	hook := newHTTP2Agent(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Wait") == "" {
+			io.WriteString(w, "hook")
+			return
+		}
+		close(asked)
+		<-r.Context().Done()
+		close(left)
+	})
+	agent, given := newConfigured(t)
+	r := newRig(t, withWebhooks, "booker="+agent.URL)
+	client := newHTTP2Client(t)
+	post(t, client, r.tap(0).URL(), setConfig(hook.URL))
+	address := <-given
+	ctx, leave := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		request, _ := http.NewRequestWithContext(ctx, "POST", address, strings.NewReader("{}"))
+		request.Header.Set("X-Wait", "1")
+		_, err := client.Do(request)
+		done <- err
+	}()
+	<-asked
+	for _, step := range []struct{ to, want string }{
+		{r.tap(0).URL(), "agent"},
+		{address, "hook"},
+		{r.tap(0).URL(), "agent"},
+		{address, "hook"},
+	} {
+		if _, got := post(t, client, step.to, "{}"); got != step.want {
+			t.Errorf("%s is answered by %q, want %q", step.to, got, step.want)
+		}
+	}
+	leave()
+	if err := <-done; err == nil {
+		t.Error("who left has an answer")
+	}
+	<-left
+	conns := make(map[uint64]int)
+	gone := 0
+	for _, x := range r.record() {
+		if conns[x.Conn]++; x.Fault != nil && x.Fault.Kind == "client-left" {
+			gone++
+		}
+	}
+	if len(conns) != 1 || gone != 1 {
+		t.Errorf("exchanges of connections: %v, %d were left", conns, gone)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -17,6 +18,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
+
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
 )
 
 // A chaosAgent answers in all bindings, with what follows from the number of an exchange. Some answers it cuts.
@@ -31,6 +37,10 @@ type chaosAgent struct {
 func newChaosAgent(t *testing.T, seed uint64) *chaosAgent {
 	a := &chaosAgent{t: t, seed: seed}
 	server := httptest.NewUnstartedServer(a)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of answers that are cut
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 		switch s {
 		case http.StateNew:
@@ -60,7 +70,9 @@ func filler(r *rand.Rand, most int) string {
 // A chaosCall is one exchange of the crowd: what is sent, and what comes back if nothing is cut.
 type chaosCall struct {
 	path, body string
+	mediaType  string
 	stream     bool
+	http2      bool // gRPC is over HTTP/2 always
 	pieces     []string
 	cutAfter   int // pieces, by the agent; -1 for not at all
 	leaveAfter int // bytes, by the client; -1 for not at all
@@ -73,10 +85,18 @@ func newCall(seed, n uint64) chaosCall {
 		most = 100_000
 	}
 	message := fmt.Sprintf(`{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":"%s"}]}`, n, filler(r, most))
-	c := chaosCall{cutAfter: -1, leaveAfter: -1}
-	rpc := r.IntN(2) == 0
+	c := chaosCall{cutAfter: -1, leaveAfter: -1, mediaType: "application/json"}
+	rpc, overGRPC := r.IntN(2) == 0, r.IntN(3) == 0
 	c.stream = r.IntN(3) == 0
+	c.http2 = overGRPC || r.IntN(3) == 0
+	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/SendMessage")
+	if c.stream {
+		method, _ = grpc.MethodOf("/" + grpc.Service1_0 + "/SendStreamingMessage")
+	}
 	switch {
+	case overGRPC:
+		c.path, c.mediaType = "/"+method.Service+"/"+method.Name, "application/grpc"
+		c.body = messageIn(method.Request, `{"message":`+message+`}`)
 	case rpc && c.stream:
 		c.path, c.body = "/", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"SendStreamingMessage","params":{"message":%s}}`, n, message)
 	case rpc:
@@ -92,10 +112,13 @@ func newCall(seed, n uint64) chaosCall {
 	}
 	for i := range pieces {
 		result := fmt.Sprintf(`{"message":{"messageId":"a%d-%d","role":"ROLE_AGENT","parts":[{"text":"%s"}]}}`, n, i, filler(r, most))
-		if rpc {
+		if rpc && !overGRPC {
 			result = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, n, result)
 		}
-		if c.stream {
+		switch {
+		case overGRPC:
+			result = messageIn(method.Answer, result)
+		case c.stream:
 			result = "data: " + result + "\n\n"
 		}
 		c.pieces = append(c.pieces, result)
@@ -107,6 +130,15 @@ func newCall(seed, n uint64) chaosCall {
 		c.leaveAfter = r.IntN(2000)
 	}
 	return c
+}
+
+// messageIn returns JSON as a message of gRPC with its prefix.
+func messageIn(of *grpc.Type, text string) string {
+	message, err := of.FromJSON(jsondoc.Parse([]byte(text)).Root)
+	if err != nil {
+		panic(err) // it is ours
+	}
+	return string(grpc.AppendFrame(nil, message))
 }
 
 // ServeHTTP implements http.Handler. What arrives whole must be what was sent.
@@ -125,9 +157,14 @@ func (a *chaosAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[c.stream])
+	if w.Header().Set("Content-Type", c.mediaType); c.stream && c.mediaType == "application/json" {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
 	for i, piece := range c.pieces {
 		if i == c.cutAfter {
+			if c.http2 {
+				panic(http.ErrAbortHandler)
+			}
 			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 				conn.Close()
 			}
@@ -137,6 +174,9 @@ func (a *chaosAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if c.stream {
 			http.NewResponseController(w).Flush() //nolint:errcheck
 		}
+	}
+	if c.mediaType == "application/grpc" {
+		w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
 	}
 }
 
@@ -166,7 +206,7 @@ func newChaosCrowd(t *testing.T, seed uint64) *chaosCrowd {
 	c.gate.Lock()
 	for range chaosClients {
 		c.clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{}}
+			client := newChaosClient()
 			defer client.CloseIdleConnections()
 			for {
 				c.gate.RLock()
@@ -187,23 +227,44 @@ func newChaosCrowd(t *testing.T, seed uint64) *chaosCrowd {
 	return c
 }
 
+// A chaosClient calls over HTTP/1.1 and HTTP/2.
+type chaosClient struct{ overHTTP1, overHTTP2 http.Transport }
+
+func newChaosClient() *chaosClient {
+	c := &chaosClient{}
+	c.overHTTP2.Protocols = new(http.Protocols)
+	c.overHTTP2.Protocols.SetUnencryptedHTTP2(true)
+	return c
+}
+
+// CloseIdleConnections closes connections over which no call is made.
+func (c *chaosClient) CloseIdleConnections() {
+	c.overHTTP1.CloseIdleConnections()
+	c.overHTTP2.CloseIdleConnections()
+}
+
 // call makes one call. What it gets is what the agent sends, from its beginning.
-func (c *chaosCrowd) call(client *http.Client) error {
+func (c *chaosCrowd) call(client *chaosClient) error {
 	n := uint64(c.tried.Add(1))
 	want := newCall(c.seed, n)
 	request, err := http.NewRequest(http.MethodPost, strings.TrimSuffix(*c.url.Load(), "/")+want.path, strings.NewReader(want.body))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/json")
+	request.GetBody = nil // a call that was sent is not sent again
+	request.Header.Set("Content-Type", want.mediaType)
 	request.Header.Set("A2A-Version", "1.0")
 	request.Header.Set(exchangeNumber, strconv.FormatUint(n, 10))
-	answer, err := client.Do(request)
+	transport := &client.overHTTP1
+	if want.http2 {
+		transport = &client.overHTTP2
+	}
+	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("X-A2atap") != "" {
 		_, err := io.Copy(io.Discard, answer.Body) // the tap says that the agent has gone
 		return err
 	}
@@ -218,6 +279,9 @@ func (c *chaosCrowd) call(client *http.Client) error {
 		c.t.Errorf("exchange %d: the client got other bytes than the agent sent: %x", n, sha256.Sum256(got))
 	}
 	if err == nil && want.leaveAfter < 0 {
+		if want.mediaType == "application/grpc" && answer.Trailer.Get("Grpc-Status") != "0" {
+			c.t.Errorf("exchange %d: the trailer is %v", n, answer.Trailer)
+		}
 		if len(got) != len(whole) {
 			c.t.Errorf("exchange %d: the client got %d bytes of %d, and no error", n, len(got), len(whole))
 		}
@@ -236,13 +300,15 @@ func (c *chaosCrowd) flood(n int) {
 			c.gate.RLock()
 			defer c.gate.RUnlock()
 			if i%2 == 0 {
-				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+				client := newChaosClient()
+				client.overHTTP1.DisableKeepAlives = true
 				c.call(client) //nolint:errcheck // it counts
+				client.CloseIdleConnections()
 				return
 			}
 			conn, err := net.Dial("tcp", strings.Split(strings.TrimPrefix(*c.url.Load(), "http://"), "/")[0])
 			if err == nil {
-				io.WriteString(conn, "POST / HTTP/1.1\r\nHost: ") //nolint:errcheck
+				io.WriteString(conn, []string{"POST / HTTP/1.1\r\nHost: ", http2.ClientPreface}[i/2%2]) //nolint:errcheck
 				conn.Close()
 			}
 			c.tried.Add(1) // it may be recorded

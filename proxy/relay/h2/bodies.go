@@ -182,6 +182,7 @@ func (h *half) flush(o *outlet) {
 			continue
 		}
 		k.send(o, b)
+		k.changed.Broadcast()
 		if b.gone {
 			o.bytes = append(o.bytes, b.reset...)
 			delete(k.bodies, id)

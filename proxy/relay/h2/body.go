@@ -122,6 +122,7 @@ func (k *credit) drop(id uint32) {
 		k.unhold(b)
 	}
 	b.gone = true
+	k.changed.Broadcast()
 	k.pending -= int64(len(b.queue)) + b.broken.stop()
 	b.queue = nil
 	k.settle()

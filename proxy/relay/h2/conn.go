@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,8 @@ type conn struct {
 	client, agent *end
 	up, down      *half // requests, answers
 	reader        sync.WaitGroup
+	deliveries    sync.WaitGroup
+	ctx           context.Context // of the deliveries
 
 	mu         sync.Mutex
 	streams    map[uint32]*stream // that have not ended, and those whose answer was ours
@@ -31,6 +34,8 @@ type conn struct {
 	silent     []uint32           // the last of these that were broken on purpose
 	left       bool               // the client was told on purpose that no streams are taken beyond leftAfter
 	leftAfter  uint32
+	lastRouted uint32     // the highest stream that a Route took
+	receivers  *receivers // nil if it took none
 	idleSince  time.Time
 	cause      *relay.Fault // why streams will never be finished; the first one stays
 	firstFault error
@@ -154,7 +159,7 @@ func (c *conn) idle() (since time.Time, ok bool) {
 
 // endIfDone ends a stream both of whose sides are complete. Its lock is held.
 func (c *conn) endIfDone(s *stream) {
-	if s.asked && (s.answerDone || s.ours) {
+	if s.asked && (s.answerDone || s.ours && s.delivery == nil) {
 		c.end(s, nil)
 	}
 }
@@ -168,6 +173,9 @@ func (c *conn) end(s *stream, f *relay.Fault) {
 		return
 	}
 	s.ended = true
+	if s.delivery != nil && !s.answerDone {
+		s.delivery.cancel()
+	}
 	if f != nil && !s.faulted {
 		s.faulted = true
 		c.noteFault(*f)

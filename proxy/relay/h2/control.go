@@ -2,6 +2,7 @@ package h2
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"golang.org/x/net/http2"
 
@@ -102,8 +103,16 @@ func (h *half) goAway(from *end, payload []byte) {
 	f.Detail = "the stream was not looked at: " + detail
 	for _, s := range h.all(last) {
 		s.mu.Lock()
-		h.endBroken(s, f)
+		if s.delivery == nil {
+			h.endBroken(s, f)
+		}
 		s.mu.Unlock()
+	}
+	h.mu.Lock()
+	routed := h.lastRouted
+	h.mu.Unlock()
+	if routed > last { // those are not the agent's, and are looked at
+		binary.BigEndian.PutUint32(payload, routed)
 	}
 }
 

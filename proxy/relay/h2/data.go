@@ -50,6 +50,9 @@ func (h *half) dataPiece(p []byte) {
 	}
 	switch {
 	case d.dropped:
+		if by := d.stream.delivery; by != nil {
+			by.body.add(content)
+		}
 	case d.own != nil:
 		h.addContent(d.own, content)
 	default:

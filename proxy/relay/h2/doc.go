@@ -38,6 +38,11 @@
 // can decode: the receiver says itself that it is wrong. What is longer than any block may be ends the connection with
 // ENHANCE_YOUR_CALM.
 //
+// # What is taken elsewhere
+//
+// What a Route takes is sent by a client of our own: over HTTP/2 with prior knowledge to receivers in the clear, over
+// HTTP/1.1 to those on TLS. The order of fields and interim answers are lost on that way.
+//
 // # What will surprise
 //
 //   - An agent that cannot be dialled is answered for: the connection is one of HTTP/2 to the client, and its first

@@ -47,8 +47,7 @@ func (r *requests) awaitPreface() bool {
 		}
 	}
 	r.rewake()
-	r.wakeIdle()
-	return true
+	return r.wakeIdle() // a busy machine may have taken as long for the preface
 }
 
 // forwardPreface begins the connection to the agent.
@@ -112,6 +111,10 @@ func (r *requests) fields(b *block) {
 		r.sayGoodbye()
 		return
 	}
+	if target, taken := r.route(); taken {
+		r.deliver(s, b, target)
+		return
+	}
 	r.readdress(list)
 	switch {
 	case r.isLeft(id):
@@ -138,16 +141,12 @@ func (r *requests) refusal(b *block) *relay.Fault {
 	case open > maxStreams:
 		return refused(http.StatusServiceUnavailable, "more streams are open than this proxy takes (RFC 9113 section 10.5)")
 	}
-	if route := r.cfg.Route; route != nil {
-		if _, taken := relay.RouteTarget(r.head, route.Prefix); taken {
-			return refused(http.StatusHTTPVersionNotSupported, route.Receiver+" is reached over HTTP/1.1")
-		}
+	if _, taken := r.route(); taken {
+		return nil
 	}
-	for _, name := range []string{":authority", "host"} {
-		if host, ok := b.list.get(name); ok && r.cfg.Accept != nil {
-			if err := r.cfg.Accept([]byte(host)); err != nil {
-				return refused(http.StatusMisdirectedRequest, err.Error())
-			}
+	if r.cfg.Accept != nil {
+		if err := b.list.hosts(r.cfg.Accept); err != nil {
+			return refused(http.StatusMisdirectedRequest, err.Error())
 		}
 	}
 	return r.unreachable
@@ -221,6 +220,9 @@ func (r *requests) ended(s *stream, trailer []byte) {
 		return
 	}
 	s.asked = true
+	if s.delivery != nil {
+		s.delivery.body.end()
+	}
 	r.obs.RequestEnd(s.x, trailer)
 	r.endIfDone(s)
 	if limit := r.cfg.AnswerTimeout; limit > 0 && !s.answered && !s.ended && !s.ours {

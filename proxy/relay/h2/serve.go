@@ -12,7 +12,7 @@ import (
 
 // Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
 // connections. Begun is what was read of the client's already. Config is as for relay.New; Forward and HTTP2 have no
-// meaning here, and requests that a Route would take are refused. When ctx ends, it ends in bounded time, and exchanges
+// meaning here. When ctx ends, it ends in bounded time, and exchanges
 // in flight are reported as a Fault of relay.KindShutdown.
 //
 // The error is as that of relay.Session.Serve.
@@ -20,9 +20,12 @@ func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config)
 	c := newConn(client, cfg)
 	stop := context.AfterFunc(ctx, c.shutdown)
 	defer stop()
+	var end context.CancelFunc
+	c.ctx, end = context.WithCancel(ctx)
+	defer end()
 	c.up.in.Add(begun)
 	c.serve(ctx)
-	return c.close()
+	return c.close(end)
 }
 
 func newConn(client net.Conn, cfg relay.Config) *conn {
@@ -78,8 +81,14 @@ func (c *conn) serve(ctx context.Context) {
 }
 
 // close waits for the answers, closes both connections, and returns what went wrong.
-func (c *conn) close() error {
+func (c *conn) close(endDeliveries context.CancelFunc) error {
 	c.reader.Wait()
+	endDeliveries()
+	c.stopWaiting()
+	c.deliveries.Wait()
+	if c.receivers != nil {
+		c.receivers.close()
+	}
 	for _, e := range []*end{c.client, c.agent} {
 		if e.Conn != nil {
 			e.SetWriteDeadline(time.Now().Add(relay.LingerTime))
