@@ -208,7 +208,7 @@ func requestedSize(p *analyzer.Pass) (n int64, stated bool) {
 		return n, true
 	}
 	_, inQuery := p.Exchange.Call.QueryValue("pageSize")
-	return 0, inQuery || p.Exchange.Call.Binding != a2a.GRPC && rule.Given(rule.Member(p.Exchange.Call.Params, "pageSize", "page_size"))
+	return 0, inQuery || rule.Given(rule.Member(p.Exchange.Call.Params, "pageSize", "page_size"))
 }
 
 // sizeIn returns a number of a page, and whether it says one. What it is about is the member, or the page where that is

@@ -277,7 +277,7 @@ var ReqPageSize = &analyzer.Rule{
 the client reckons with.`,
 	Fix: `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
 	Silent: `Text in the query, which another rule reports. Lists of push configs, whose pages have no such bounds, but no
-number is larger than 2147483647. 0 over gRPC, where it stands for none.`,
+number is larger than 2147483647.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation == a2a.ListPushConfigs {
@@ -303,15 +303,15 @@ number is larger than 2147483647. 0 over gRPC, where it stands for none.`,
 	},
 }
 
-// pageSize returns the page size that a request asks for, and where. Over gRPC 0 is none: clients write what they have in
-// a message, and generated code has 0 for what nobody set.
+// pageSize returns the page size that a request asks for, and where. A message of gRPC tells 0 from none: the field has
+// presence (A2A 1.0, ListTasksRequest in the protobuf).
 func pageSize(p *analyzer.Pass) (n int64, at analyzer.Place, ok bool) {
 	call := &p.Exchange.Call
 	if n, ok := queryNumber(call, "pageSize"); ok {
 		return n, p.Exchange.RequestPlace().Line(), true
 	}
 	v := rule.Member(call.Params, "pageSize", "page_size")
-	if n, ok = wholeNumber(call, v); !ok || n == 0 && call.Binding == a2a.GRPC {
+	if n, ok = wholeNumber(call, v); !ok {
 		return 0, at, false
 	}
 	return n, rule.InParams(p, v), true
