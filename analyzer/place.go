@@ -141,10 +141,13 @@ func (p Place) Body() Place { return p.part("body") }
 // Event returns the place of event k of p's stream, or over gRPC of message k.
 func (p Place) Event(k int) Place {
 	if p.messages {
-		return p.part("message[" + strconv.Itoa(k) + "]")
+		return p.Message(k)
 	}
 	return p.part("event[" + strconv.Itoa(k) + "]")
 }
+
+// Message returns the place of message k of p's side, over gRPC.
+func (p Place) Message(k int) Place { return p.part("message[" + strconv.Itoa(k) + "]") }
 
 // Trailer returns the place of a field in the trailer of p's side.
 func (p Place) Trailer(name string) Place { return p.part("trailer[" + name + "]") }

@@ -174,11 +174,21 @@ func bodyOf(l *load.Loader, side analyzer.Place) (string, error) {
 	return string(data), err
 }
 
-// eventText returns an event as it was sent, without the blank line at its end.
+// eventText returns an event as it was sent, without the blank line at its end, or a message of gRPC as JSON.
 func eventText(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
 	e, err := eventOf(l, at, from)
 	if err != nil {
 		return "", err
+	}
+	if e.IsMessage() {
+		x, err := l.Ends(at.Exchange, 1)
+		if err != nil {
+			return "", err
+		}
+		x.ReadEvent(e)
+		if fields := e.Fields(); fields.HasData {
+			return string(fields.Data), nil
+		}
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(e.Raw), "\r\n", "\n"), "\n"), nil
 }
@@ -189,8 +199,10 @@ func eventOf(l *load.Loader, at analyzer.Place, from uint64) (*capture.Event, er
 		if err != nil {
 			return nil, err
 		}
-		if what, is := step.What.(capture.ResponseEvent); is && load.EventAt(at.Exchange, what.Event.K).Part == at.Part {
-			return &what.Event, nil
+		if what, is := step.What.(capture.ResponseEvent); is {
+			if k, in := load.EventNumber(at); in && k == what.Event.K {
+				return &what.Event, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%s is not in the capture", at)

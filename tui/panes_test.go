@@ -273,7 +273,7 @@ func TestDetailBecomesAPane(t *testing.T) {
 		u.send(sizeOf(120, 40))
 		u.pass(time.Second)
 		u.sees("┫ exchange 4 ┣")
-		if got, want := u.m.top().Target(), load.EventAt(4, 7); got != want {
+		if got, want := u.m.top().Target(), load.EventAt(&capture.Exchange{Seq: 4}, 7); got != want {
 			t.Errorf("the detail is at %s, want %s", got, want)
 		}
 		u.press("esc")

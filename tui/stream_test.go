@@ -145,13 +145,13 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 			t.Errorf("%d steps were read after the view was left, %d before", got-left, left-before)
 		}
 
-		u.run(u.m.openDetail(load.EventAt(1, 2_900)))
+		u.run(u.m.openDetail(load.EventAt(&capture.Exchange{Seq: 1}, 2_900)))
 		u.pass(300 * time.Millisecond)
 		if d := u.m.top().(*detail.Panel); d.Window.Cursor != 0 {
 			t.Errorf("before the goal was read the cursor is at line %d", d.Window.Cursor)
 		}
 		u.pass(10 * time.Second)
-		if got, want := u.m.top().Target(), load.EventAt(1, 2_900); got != want {
+		if got, want := u.m.top().Target(), load.EventAt(&capture.Exchange{Seq: 1}, 2_900); got != want {
 			t.Errorf("the cursor is at %v, want %v", got, want)
 		}
 		if line := u.cursorLine(); !strings.Contains(line, "·2900 ") || !strings.Contains(line, "status working") {

@@ -62,14 +62,14 @@ func TestTextOfAStream(t *testing.T) {
 			}
 			u.sees("▌   Car 7, seat 3A")
 			u.press("n")
-			if got := u.m.top().Target(); got != load.EventAt(4, 7) {
+			if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 7) {
 				t.Errorf("the next finding is at %v", got)
 			}
 			u.press("n")
 			u.sees("no further finding in the events of this exchange")
 			u.press("k", "enter")
 			d, is := u.m.top().(*detail.Panel)
-			if !is || d.Target() != load.EventAt(4, 6) {
+			if !is || d.Target() != load.EventAt(&capture.Exchange{Seq: 4}, 6) {
 				t.Errorf("enter on event 6 opens\n%s", u.screen())
 			}
 		})
@@ -82,14 +82,14 @@ func TestTextAndDetail(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k", "k", "a")
-		if got := u.m.top().Target(); got != load.EventAt(4, 5) {
+		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 5) {
 			t.Errorf("from event 5 the text begins at %v", got)
 		}
 		if got := u.litText(); got != "京都行き" {
 			t.Errorf("of event 5 is lit %q", got)
 		}
 		u.press("k", "enter")
-		if len(u.m.stack) != 2 || u.m.top().Target() != load.EventAt(4, 4) {
+		if len(u.m.stack) != 2 || u.m.top().Target() != load.EventAt(&capture.Exchange{Seq: 4}, 4) {
 			t.Errorf("enter leads to %v, %d panels deep", u.m.top().Target(), len(u.m.stack))
 		}
 		u.press("a", "a")
@@ -99,7 +99,7 @@ func TestTextAndDetail(t *testing.T) {
 		u.press("a", "tab")
 		u.sees("text of 4")
 		u.press("j", "G", "g", "tab", "j")
-		if got := u.m.top().Target(); got != load.EventAt(4, 5) {
+		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 5) {
 			t.Errorf("the cursor moved with the text, to %v", got)
 		}
 	})
@@ -144,16 +144,16 @@ func TestClicksOnTextAndTree(t *testing.T) {
 		}
 		u.press("g", "n", "a")
 		click(4)
-		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 3) {
 			t.Errorf("a click on the third event selects %v", got)
 		}
 		click(15)
 		u.press("j")
-		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 3) {
 			t.Errorf("after a click on the text a key leads to\n%s", u.screen())
 		}
 		u.press("tab", "j") // tab leaves the half that has the keys
-		if got := u.m.top().Target(); got != load.EventAt(4, 4) {
+		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 4) {
 			t.Errorf("the text had the keys, and after tab a key leads to %v", got)
 		}
 		u.press("esc", "W", "tab")
@@ -264,7 +264,7 @@ func TestKeysBeforeTheText(t *testing.T) {
 		u.strike("j")
 		u.strike("j")
 		u.pass(time.Second)
-		if got := u.m.top().Target(); got != load.EventAt(4, 3) {
+		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 3) {
 			t.Errorf("two keys lead to %v", got)
 		}
 	})

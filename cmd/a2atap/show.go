@@ -17,7 +17,8 @@ func newShow(e cli.Env) *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "Print exchanges of a capture",
 		Long: `Show prints the exchanges of a capture: all, those that match a filter, or those with the given numbers
-(3, 3..9). A number may name a part of an exchange: 3.request, 3.response, 3.response.event[2].
+(3, 3..9). A number may name a part of an exchange: 3.request, 3.response, 3.response.event[2], over gRPC
+3.response.message[2].
 
 Formats: list (a line for each exchange; the default), detail (heads, and bodies laid out for people; the default for
 numbers), tree (what one request of a user has caused is indented under it), ladder (arrows between client and agent),

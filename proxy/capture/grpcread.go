@@ -59,6 +59,13 @@ func (x *Exchange) ReadAsGRPC() {
 	}
 }
 
+// ReadEvent has an event of the answer that comes from a step read as a message of gRPC, if it is one.
+func (x *Exchange) ReadEvent(e *Event) {
+	if e.As == nil && x.Response != nil && e.IsMessage() {
+		e.As = x.answers()
+	}
+}
+
 // messageFields returns what a message of gRPC says as an event does: its JSON as data, if it can be read.
 func messageFields(as *grpc.Codec, raw []byte) EventFields {
 	f := EventFields{Retry: NotKnown}
@@ -77,6 +84,22 @@ func (x *Exchange) Streams() bool {
 	head := ParseRequestHead(x.Request.Head)
 	m, ok := head.GRPC()
 	return !ok || m.Streams
+}
+
+// InMessages reports whether the events of the answer are messages of gRPC, and of which type; "" if that is not known.
+func (x *Exchange) InMessages() (of string, is bool) {
+	if x.Response == nil || !x.Response.Stream {
+		return "", false
+	}
+	answer := ParseResponseHead(x.Response.Head)
+	if !IsGRPC(answer.Fields.MediaType()) {
+		return "", false
+	}
+	request := ParseRequestHead(x.Request.Head)
+	if as := GRPCAnswers(&request, &answer); as != nil && as.Type != nil {
+		of = as.Type.Name()
+	}
+	return of, true
 }
 
 // GRPCStatus returns how a call over gRPC came out, and whether its answer says so.

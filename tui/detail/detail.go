@@ -115,8 +115,7 @@ func (d *Panel) readOn(pause time.Duration) tea.Cmd {
 func (d *Panel) Target() analyzer.Place {
 	at := analyzer.Place{Exchange: d.Seq}
 	if i := d.EventAtCursor(); i >= 0 {
-		at.Response = true
-		return at.Event(d.Excerpt.Events.Number(i))
+		return load.EventAt(d.Excerpt.Exchange, d.Excerpt.Events.Number(i))
 	}
 	return at
 }
@@ -389,7 +388,7 @@ func (d *Panel) Status() string {
 	}
 	words := d.Exchange.Client.Name + " → " + d.Exchange.Agent.Name + ", "
 	if res := d.Exchange.Response; res != nil && res.Stream {
-		words += text.Plural(d.Excerpt.Events.Count(), "event") + ", "
+		words += text.Plural(d.Excerpt.Events.Count(), load.EventWord(d.Excerpt.Exchange)) + ", "
 		if d.More {
 			words += fmt.Sprintf("loading %d %%, ", d.percent())
 		}

@@ -155,13 +155,14 @@ func (o *laidOut) answer(x *capture.Exchange) {
 		return
 	}
 	o.message(head.Fields, &capture.Body{}, &head)
+	word := load.EventWord(x)
 	for i := range res.Events {
 		e := &res.Events[i]
 		if e.K == 0 {
 			continue
 		}
 		fields := e.Fields()
-		o.put(style.Text(style.Title, fmt.Sprintf("event %d", e.K)).Add(style.Normal, strings.TrimRight(" "+string(fields.Type), " ")))
+		o.put(style.Text(style.Title, fmt.Sprintf("%s %d", word, e.K)).Add(style.Normal, strings.TrimRight(" "+string(fields.Type), " ")))
 		o.content(fields.Data)
 	}
 }

@@ -33,7 +33,7 @@ func (w *writer) arrow(a *sequence.Arrow) {
 	case a.Event > 0:
 		w.arrowEvents(a, res.Events)
 	case res.Stream:
-		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(load.CountEvents(res.Events), "event")), 0)
+		w.put(at, style.Text(style.Dim, "the agent ended the stream after "+text.Plural(load.CountEvents(res.Events), load.EventWord(w.Exchange))), 0)
 	default:
 		w.message(at, res.Head, &res.Body, "← ", style.Answer)
 	}
@@ -63,7 +63,7 @@ func (w *writer) arrowEvents(a *sequence.Arrow, events []capture.Event) {
 	var reading *reading.Reading
 	for i := range events {
 		e := &events[i]
-		place := load.EventAt(a.Exchange, e.K)
+		place := load.EventAt(w.Exchange, e.K)
 		switch {
 		case e.K < a.Event || e.K > max(a.Event, a.Last):
 		case a.Last <= a.Event:

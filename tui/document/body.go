@@ -67,7 +67,7 @@ func (w *writer) content(at analyzer.Place, data []byte, mine func(analyzer.Plac
 		w.plain(at, rawLines(data))
 	case LooksJSON(data):
 		w.json(at, data, mine)
-	case utf8.Valid(data):
+	case utf8.Valid(data) && (len(data) == 0 || data[0] > 1): // with which messages of gRPC begin
 		w.found(mine)
 		w.plain(at, strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"))
 	default:
@@ -139,7 +139,8 @@ func nearest(where map[string]int, pointer string) int {
 
 // rawLines cuts bytes after each LF, which stays visible; bytes that are not text become a hex table.
 func rawLines(data []byte) []string {
-	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 {
+	message := capture.Event{Raw: data}
+	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 || message.IsMessage() {
 		return HexLines(data)
 	}
 	var pieces []string

@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -149,9 +150,25 @@ func (w *writer) field(at analyzer.Place, field string) {
 }
 
 func (w *writer) trailer(at analyzer.Place, raw []byte) {
+	fields, _ := capture.ParseFields(raw)
 	for field := range strings.Lines(string(raw)) {
-		w.field(at, "trailer "+strings.TrimRight(field, "\r\n"))
+		name, value, _ := strings.Cut(strings.TrimRight(field, "\r\n"), ":")
+		w.put(at.Trailer(name), style.Text(style.Name, "trailer "+name).Add(style.Dim, ":").Add(style.Normal, value), 4)
+		w.found(func(p analyzer.Place) bool {
+			broken, ok := trailerOf(p)
+			return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
+		})
 	}
+	w.found(func(p analyzer.Place) bool {
+		broken, ok := trailerOf(p)
+		return ok && p.Response == at.Response && !fields.Has(broken)
+	})
+}
+
+// trailerOf returns the name of the field that a place in a trailer names, and whether it names one.
+func trailerOf(p analyzer.Place) (string, bool) {
+	name, ok := strings.CutPrefix(p.Part, "trailer[")
+	return strings.TrimSuffix(name, "]"), ok
 }
 
 // EventIndent is how far what belongs to an event stands to the right of its row.
@@ -176,8 +193,7 @@ func (w *writer) contents() {
 	for _, i := range w.Open {
 		err := w.Load.Events(w.Context, w.Exchange.Seq, w.Excerpt.Events, i, i, func(at int, e *capture.Event) {
 			if at == i {
-				place := load.EventAt(w.Exchange.Seq, e.K)
-				w.event(place, e, func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part })
+				w.event(load.EventAt(w.Exchange, e.K), e, inEvent(e))
 			}
 		})
 		if err != nil {
@@ -201,10 +217,11 @@ func (w *writer) bars() string {
 
 // howMany says how many events there are, once all were read.
 func (w *writer) howMany() string {
+	word := load.EventWord(w.Exchange)
 	if w.More {
-		return "events"
+		return word + "s"
 	}
-	return text.Plural(w.Excerpt.Events.Count(), "event")
+	return text.Plural(w.Excerpt.Events.Count(), word)
 }
 
 // event writes the content of one event.
@@ -215,6 +232,9 @@ func (w *writer) event(at analyzer.Place, e *capture.Event, mine func(analyzer.P
 	fields := e.Fields()
 	if w.View == Raw || !fields.HasData {
 		w.found(mine)
+		if w.View != Raw && e.IsMessage() {
+			w.say(at, style.Text(style.Dim, "the message cannot be shown by its fields: "+unreadable(e)), 2)
+		}
 		w.plain(at, rawLines(e.Raw))
 		return
 	}
@@ -229,6 +249,17 @@ func (w *writer) event(at analyzer.Place, e *capture.Event, mine func(analyzer.P
 		return
 	}
 	w.content(at, fields.Data, mine)
+}
+
+// unreadable returns why a message of gRPC has no JSON.
+func unreadable(e *capture.Event) string {
+	if e.As == nil {
+		return grpc.ErrNoType.Error()
+	}
+	if err := e.As.Read(e.Raw).Err; err != nil {
+		return err.Error()
+	}
+	return "it says nothing"
 }
 
 // fault says what broke the exchange off, and by whom.

@@ -25,8 +25,9 @@ func (s *Source) counter() writer {
 
 // MatchesInEvent counts the matches in what the detail shows of an event.
 func (s *Source) MatchesInEvent(e *capture.Event) int {
+	s.Exchange.ReadEvent(e)
 	w := s.counter()
-	w.event(load.EventAt(s.Exchange.Seq, e.K), e, func(analyzer.Place) bool { return false })
+	w.event(load.EventAt(s.Exchange, e.K), e, func(analyzer.Place) bool { return false })
 	return w.matched
 }
 

@@ -3,6 +3,7 @@ package document
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
@@ -105,15 +106,26 @@ func (p *printing) oneEvent(k int) error {
 }
 
 func (p *printing) headedEvent(e *capture.Event) {
-	place := load.EventAt(p.Exchange.Seq, e.K)
-	p.put(place, eventHead(e), 0)
-	p.event(place, e, func(f analyzer.Place) bool { return f.Response && e.K > 0 && f.Part == place.Part })
+	place := load.EventAt(p.Exchange, e.K)
+	p.put(place, p.eventHead(e), 0)
+	p.event(place, e, inEvent(e))
 }
 
-// eventHead returns the line above an event: its number and when it came, from the beginning of the exchange.
-func eventHead(e *capture.Event) style.Line {
+// inEvent returns what tells whether a place is in an event.
+func inEvent(e *capture.Event) func(analyzer.Place) bool {
+	return func(at analyzer.Place) bool {
+		k, is := load.EventNumber(at)
+		return is && e.K > 0 && k == e.K
+	}
+}
+
+// eventHead returns the line above an event: its number, the type of a message of gRPC, and when it came, from the
+// beginning of the exchange.
+func (p *printing) eventHead(e *capture.Event) style.Line {
 	l := style.Text(style.Answer, "← comment")
-	if e.K > 0 {
+	if of, is := p.Exchange.InMessages(); is {
+		l = style.Text(style.Answer, strings.TrimRight(fmt.Sprintf("← message %d %s", e.K, of), " "))
+	} else if e.K > 0 {
 		l = style.Text(style.Answer, fmt.Sprintf("← event %d", e.K))
 	}
 	if e.At >= 0 {

@@ -148,6 +148,7 @@ func (l *Loader) Events(
 			continue
 		}
 		what.Event.At = step.Offset
+		s.read(&what.Event)
 		f(i, &what.Event)
 		if i++; i > last {
 			return nil

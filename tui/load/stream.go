@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // Sizes of what is read of a stream at a time.
@@ -24,6 +25,7 @@ type Stream struct {
 	pages []streamPage  // marks, in order
 	size  int           // bytes since the last mark
 	At    time.Duration // offset of the last event
+	as    *grpc.Codec   // how its messages are read, if it is of gRPC
 }
 
 // A streamPage is a place where reading can begin.
@@ -88,6 +90,13 @@ func (s *Stream) add(e *capture.Event, step *capture.Step) {
 	s.Last = append(s.Last, max(int32(e.K), int32(s.Count())))
 }
 
+// read has an event read as a message of gRPC, if the stream is one of those.
+func (s *Stream) read(e *capture.Event) {
+	if s.as != nil && e.IsMessage() {
+		e.As = s.as
+	}
+}
+
 // An Excerpt is an exchange as far as it was read, without the events of its stream but for the first ones, which are
 // enough to tell what is spoken.
 type Excerpt struct {
@@ -120,6 +129,7 @@ func (r Excerpt) Read(
 		}
 		r.take(step)
 		if e, event := step.What.(capture.ResponseEvent); event && f != nil {
+			r.Events.read(&e.Event)
 			f(r.Exchange, e.Event, step.Offset)
 		}
 		if step.Arrival%64 == 0 && time.Now().After(end) {
@@ -134,6 +144,11 @@ func (r *Excerpt) take(step capture.Step) {
 	r.Events.Next = max(r.Events.Next, step.Arrival+1)
 	what, event := step.What.(capture.ResponseEvent)
 	if event {
+		if r.Events.as == nil && r.Exchange != nil {
+			r.Exchange.ReadEvent(&what.Event)
+			r.Events.as = what.Event.As
+		}
+		r.Events.read(&what.Event)
 		r.Events.add(&what.Event, &step)
 		if r.Exchange != nil && r.Exchange.Response != nil && len(r.Exchange.Response.Events) >= EntryEvents {
 			r.pass(&what.Event, step.Offset)
@@ -152,9 +167,21 @@ func (r *Excerpt) pass(e *capture.Event, at time.Duration) {
 	body.At = at
 }
 
-// EventAt returns the place of an event.
-func EventAt(seq uint64, k int) analyzer.Place {
-	return analyzer.Place{Exchange: seq, Response: true}.Event(k)
+// EventAt returns the place of an event of an exchange, as findings name it.
+func EventAt(x *capture.Exchange, k int) analyzer.Place {
+	at := analyzer.Place{Exchange: x.Seq, Response: true}
+	if _, is := x.InMessages(); is {
+		return at.Message(k)
+	}
+	return at.Event(k)
+}
+
+// EventWord returns what the events of an exchange's answer are: "event", or "message" over gRPC.
+func EventWord(x *capture.Exchange) string {
+	if _, is := x.InMessages(); is {
+		return "message"
+	}
+	return "event"
 }
 
 // EventNumber returns the number of the event that a place is in, and whether it is in one.

@@ -30,8 +30,8 @@ func TestStreamNumbers(t *testing.T) {
 		if got := s.Number(i); got != want {
 			t.Errorf("block %d has number %d, want %d", i, got, want)
 		}
-		if want > 0 && s.IndexOf(EventAt(1, want).Part) != i {
-			t.Errorf("event %d is at %d, want %d", want, s.IndexOf(EventAt(1, want).Part), i)
+		if want > 0 && s.IndexOf(EventAt(&capture.Exchange{Seq: 1}, want).Part) != i {
+			t.Errorf("event %d is at %d, want %d", want, s.IndexOf(EventAt(&capture.Exchange{Seq: 1}, want).Part), i)
 		}
 		if p := s.Page(i); p.index != i/pageEvents*pageEvents || p.Arrival != uint64(2*p.index+5) {
 			t.Errorf("block %d is read from %+v on", i, p)

@@ -154,7 +154,8 @@ func (w *writer) content(data []byte, found []*finding, room int) {
 	w.raw("<pre>")
 	w.notes(found)
 	shown := data[:min(len(data), room/4)] // escapes may be longer
-	if !utf8.Valid(data) && bytes.IndexByte(data, 0) >= 0 {
+	message := capture.Event{Raw: data}
+	if !utf8.Valid(data) && bytes.IndexByte(data, 0) >= 0 || message.IsMessage() {
 		shown = data[:min(len(data), hexBytes)]
 		w.hex(shown)
 	} else {

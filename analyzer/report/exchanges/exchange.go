@@ -208,6 +208,9 @@ func (w *writer) facts(r *reading.Reading) {
 	add("task", strings.Join(r.Tasks[:min(len(r.Tasks), 5)], ", "))
 	add("context", strings.Join(r.Contexts[:min(len(r.Contexts), 5)], ", "))
 	add("agent at", x.Agent.URL)
+	if x.Stream > 0 {
+		add("stream", fmt.Sprintf("%d of connection %d", x.Stream, x.Conn))
+	}
 	w.line("faint", strings.Join(facts, " · "))
 	if f := x.Fault; f != nil {
 		w.line("bad", strings.TrimSuffix(f.Kind+" by "+f.Side, " by ")+": "+f.Detail)
@@ -256,6 +259,7 @@ func (w *writer) response(id string, res *capture.Response, r *reading.Reading) 
 		w.body(true, &res.Body, &head)
 	}
 	w.trailer(res.Trailer)
+	w.alone(w.of(true, func(part string) bool { return strings.HasPrefix(part, "trailer[") }))
 }
 
 func (w *writer) trailer(raw []byte) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/reading"
@@ -44,7 +45,7 @@ func (sh *shown) addEvents(ctx context.Context, x *capture.Exchange) error {
 		}
 	}
 	if len(marked) > 0 {
-		more, err := sh.events(ctx, x.Seq, marked)
+		more, err := sh.events(ctx, x, marked)
 		if err != nil {
 			return err
 		}
@@ -56,10 +57,10 @@ func (sh *shown) addEvents(ctx context.Context, x *capture.Exchange) error {
 }
 
 // events reads events of a stream by their numbers.
-func (sh *shown) events(ctx context.Context, seq uint64, numbers map[int]bool) ([]capture.Event, error) {
+func (sh *shown) events(ctx context.Context, x *capture.Exchange, numbers map[int]bool) ([]capture.Event, error) {
 	var list []capture.Event
 	last := slices.Max(slices.Collect(maps.Keys(numbers)))
-	for step, err := range sh.Source.StepsOf(ctx, seq, 1) {
+	for step, err := range sh.Source.StepsOf(ctx, x.Seq, 1) {
 		if err != nil {
 			return nil, err
 		}
@@ -68,6 +69,7 @@ func (sh *shown) events(ctx context.Context, seq uint64, numbers map[int]bool) (
 			continue
 		}
 		if numbers[event.Event.K] {
+			x.ReadEvent(&event.Event)
 			list = append(list, event.Event)
 		}
 		if event.Event.K >= last {
@@ -85,11 +87,15 @@ func (w *writer) stream(id string, r *reading.Reading) {
 		words[e.K] = sequence.EventWords(e)
 	}
 	room, last := maxAllEvents, 0
+	word, of := "event", ""
+	if name, is := w.x.InMessages(); is {
+		word, of = "message", name
+	}
 	for i := range w.x.Response.Events {
 		e := &w.x.Response.Events[i]
 		if e.K > last+1 {
 			w.raw(`<p class="left">`)
-			w.text(leftWords(e.K-last-1, "event"))
+			w.text(leftWords(e.K-last-1, word))
 			w.raw("</p>\n")
 			w.cuts.events += e.K - last - 1
 		}
@@ -97,25 +103,25 @@ func (w *writer) stream(id string, r *reading.Reading) {
 			last = e.K
 		}
 		before := w.len()
-		w.event(id, e, words[e.K], min(maxData, room))
+		w.event(id, e, word, strings.TrimSpace(of+" "+words[e.K]), min(maxData, room))
 		room = max(room-(w.len()-before), 0)
 	}
 }
 
 // event writes one event, in at most about so many bytes.
-func (w *writer) event(id string, e *capture.Event, words string, room int) {
+func (w *writer) event(id string, e *capture.Event, word, words string, room int) {
 	fields := e.Fields()
 	if e.K == 0 {
 		w.line("faint", "comment "+string(e.Raw[:min(len(e.Raw), maxString)]))
 		return
 	}
-	part := fmt.Sprintf("event[%d]", e.K)
+	part := fmt.Sprintf("[%d]", e.K)
 	found := w.of(true, func(p string) bool {
 		k, is := eventOf(p)
 		return is && k == e.K
 	})
-	w.raw(`<details class="event" id="` + id + "." + part + `"><summary>`)
-	w.raw(`<span class="number">` + part + "</span> ")
+	w.raw(`<details class="event" id="` + id + ".event" + part + `"><summary>`)
+	w.raw(`<span class="number">` + word + part + "</span> ")
 	if e.At >= 0 {
 		w.span("faint", "+"+summary.DurationWords(e.At))
 		w.raw(" ")

@@ -18,7 +18,7 @@ type span struct {
 
 // spanForm is what names exchanges: 3, 3..9, and places. Of a place its message or event is shown whole.
 var spanForm = regexp.MustCompile(
-	`^(\d+)(?:\.\.(\d+)|\.(request|response)(?:\.line|\.status|\.header\[[^\]]*\]|\.body|\.event\[(\d+)\])?(?:#.*)?)?$`)
+	`^(\d+)(?:\.\.(\d+)|\.(request|response)(?:\.line|\.status|\.header\[[^\]]*\]|\.body|\.(?:event|message)\[(\d+)\])?(?:#.*)?)?$`)
 
 func parseNumbers(args []string) ([]span, error) {
 	var spans []span
