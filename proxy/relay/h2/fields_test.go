@@ -124,7 +124,8 @@ func TestHeedsTable(t *testing.T) {
 // Bytes that a library of gRPC sends as they are stand in a head in base64.
 func TestBinaryFields(t *testing.T) {
 	list := fieldList{
-		{Name: "grpc-status-details-bin", Value: "\x00\x08\x05\r\n\x00"}, {Name: "trace-bin", Value: "CAUNCgA"},
+		{Name: "grpc-status-details-bin", Value: "\x00\x08\x05\r\n\x00"},
+		{Name: "trace-bin", Value: "CAUNCgA"},
 		{Name: "other", Value: "\x00a"},
 	}
 	want := "grpc-status-details-bin: CAUNCgA\r\ntrace-bin: CAUNCgA\r\nother: \ufffda\r\n"
