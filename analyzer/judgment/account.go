@@ -59,13 +59,14 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		return c
 	case s.Fault != nil && s.Fault.Kind == "unsolicited":
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: "the agent sent what answers no request", Exchange: s.Seq, Count: 1})
+	case grpc.IsOwn(s.Target): // of which nothing has to be seen
 	case s.Missing != "":
 		c.Missing = 1
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
 	case s.Call:
 	case s.Card:
 		c.Cards, c.Card, c.Unusable = 1, uselessCard(s), s.Unusable
-	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push && !grpc.IsOwn(s.Target):
+	case s.Operation == a2a.NoOperation && s.Binding == a2a.NoBinding && !s.Push:
 		c.Foreign = 1
 	}
 	for _, note := range s.Notes {

@@ -398,8 +398,10 @@ func TestServicesOfGRPCAreKnown(t *testing.T) {
 	} {
 		one := call(a2a.SendMessage, "t1")
 		other := summary.Summary{Seq: 9, Link: one.Link, Method: "POST", Target: path, Status: 200}
+		cut := other
+		cut.Missing = "its request did not come whole"
 		r := &judgment.Result{}
-		r.Count(one, other, other)
+		r.Count(one, other, other, cut)
 		if got := r.Verdict(analyzer.Error).String(); !strings.HasPrefix(got, want+": ") {
 			t.Errorf("%s: %s", path, got)
 		}

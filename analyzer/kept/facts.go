@@ -79,6 +79,9 @@ func (f Facts) codes() []string {
 		if e.Known {
 			codes = append(codes, strconv.FormatInt(e.Code, 10))
 		}
+		if status, _, _ := strings.Cut(e.Label, " "); f.Binding == a2a.GRPC {
+			codes = append(codes, some(status)...)
+		}
 		codes = append(codes, some(e.Name.String(), e.Reason)...)
 	}
 	return codes

@@ -28,7 +28,7 @@ var expressions = []string{
 	"link:*->*", "dialect:0.3", "dialect:1.0", "dialect:*", "binding:jsonrpc", "binding:http+json", "task:t*", "task:*", "context:*",
 	"context:c1", "message:*", "message:m1", "state:failed", "state:completed", "state:TASK_STATE_WORKING", "state:*", "role:user",
 	"role:agent", "event:*", "event:status-update", "event:message", "status:200", "status:4xx", "status:>=500", "code:*",
-	"code:-32001", "code:<0", "rule:*", "rule:s*", "severity:error", "severity:note", "side:agent", "side:client", "dur:>1ms", "dur:<1s",
+	"code:-32001", "code:<0", "code:NOT_FOUND", "code:UN*", "rule:*", "rule:s*", "severity:error", "severity:note", "side:agent", "side:client", "dur:>1ms", "dur:<1s",
 	"gap:>1ms", "gap:<5s", "size:>100", "size:0..10", "size:>1kB", "trace:*", "workflow:1", "workflow:>1", "is:open", "is:cut",
 	"is:interrupted", "is:stream", "is:error", "is:failed", "is:push", "is:card", "is:rewritten", "is:marked", "is:replayed", "is:faulted",
 	"not (is:error or is:card) state:*", "header:Content-Type=*json* is:stream", "not header:X-Nothing",

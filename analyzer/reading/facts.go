@@ -99,7 +99,7 @@ func (f Facts) codes() []string {
 		if e.CodeKnown {
 			codes = append(codes, strconv.FormatInt(e.Code, 10))
 		}
-		codes = append(codes, some(e.Name.String(), e.Reason)...)
+		codes = append(codes, some(e.GRPCStatus, e.Name.String(), e.Reason)...)
 	}
 	return codes
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,11 +20,28 @@ import (
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, e cli.Env, args []string) int {
+	e.Common = &cli.CommonFlags{}
 	root := newRoot(e)
 	root.SetArgs(args)
+	before := root.PersistentPreRunE
+	reading, cancel, command := ctx, func() {}, ""
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if readsOn(cmd) {
+			command = cmd.Name()
+			reading, cancel = untilInterrupted(ctx, e, command)
+			cmd.SetContext(reading)
+		}
+		return before(cmd, args)
+	}
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	interrupted := reading.Err() != nil && errors.Is(err, context.Canceled)
+	cancel()
+	switch {
+	case err == nil:
 		return cli.ExitOK
+	case interrupted:
+		sayInterrupted(e, command)
+		return cli.ExitInterrupted
 	}
 	code := cli.ExitFailed
 	var x *cli.Exit
@@ -43,6 +62,39 @@ func run(ctx context.Context, e cli.Env, args []string) int {
 	}
 	return code
 }
+
+// readsOn reports whether a command reads what there is, and is then over.
+func readsOn(cmd *cobra.Command) bool {
+	follow := cmd.Flags().Lookup("follow")
+	return slices.Contains(readers, cmd.Name()) && (follow == nil || follow.Value.String() == "false")
+}
+
+// untilInterrupted returns a context that ends with an interrupt. What the command waits for then, such as its standard
+// input, may not come: the process ends soon after in any case, unless cancel is called.
+func untilInterrupted(ctx context.Context, e cli.Env, command string) (_ context.Context, cancel func()) {
+	ctx, end := cli.UntilInterrupted(ctx, e)
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(interruptedWithin, func() {
+			sayInterrupted(e, command)
+			os.Exit(cli.ExitInterrupted)
+		})
+	})
+	return ctx, func() {
+		stop()
+		end()
+	}
+}
+
+func sayInterrupted(e cli.Env, command string) {
+	fmt.Fprintf(e.Err, "a2atap: %s: interrupted%s\n", command, e.Common.SoFar())
+}
+
+// interruptedWithin is how long a command may take to end after an interrupt.
+const interruptedWithin = 2 * time.Second
+
+// readers are the commands that read captures and are over when that is done: an interrupt ends them, and they say how
+// far they were. Others take interrupts as the end of what they record or follow.
+var readers = []string{"check", "show", "export", "import", "merge", "doctor", "diff", "minimize"}
 
 // saidOnce takes out of an error what it has named already: a command names the file that it reads, and so does who
 // reads it, as in "check c.jsonl: c.jsonl: exchange 1: ...".
@@ -86,7 +138,9 @@ Flags of all commands:
 `
 
 func newRoot(e cli.Env) *cobra.Command {
-	e.Common = &cli.CommonFlags{}
+	if e.Common == nil {
+		e.Common = &cli.CommonFlags{}
+	}
 	root := &cobra.Command{
 		Use:   "a2atap",
 		Short: "Record the traffic between A2A clients and agents, and check it against the specification",

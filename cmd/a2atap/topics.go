@@ -157,7 +157,7 @@ const exitTopic = `Exit statuses are the same everywhere, so that a script knows
   3    it could not be done: a capture that cannot be read, an agent that cannot be reached, an address in use
   4    inconclusive: nothing was judged, sent or compared, or at least half of a link was not seen; --allow-empty
        makes it 0
-  130  interrupted a second time, before the end was orderly
+  130  interrupted while it read, or a second time before the end was orderly
 
 If several apply, the first of 2, 3, 1, 4 is given. What was found goes to standard output, the verdict and errors to
 standard error.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -75,6 +76,17 @@ type CommonFlags struct {
 	Quiet    bool   // only errors and verdicts on standard error
 	NoColor  bool   // no colour even on a terminal
 	Progress string // auto, always or never
+
+	done atomic.Value // how far the command was when that was shown last, such as "2 of 10 exchanges": a string
+}
+
+// SoFar says how far a command was when its progress was shown last, as in " after 2 of 10 exchanges"; "" if it was not
+// shown.
+func (c *CommonFlags) SoFar() string {
+	if done, shown := c.done.Load().(string); shown {
+		return " after " + done
+	}
+	return ""
 }
 
 // Quiet reports whether --quiet is given.

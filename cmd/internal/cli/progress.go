@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/tui/terminal"
+	"a2atap/tui/text"
 )
 
 // ShowsProgress reports whether commands that take long show their progress.
@@ -31,15 +35,21 @@ const (
 	ProgressEvery = 200 * time.Millisecond
 )
 
-// A Progress is a source that shows the progress of its reader on standard error, from the first second on.
+// A Progress is a source that shows the progress of its reader on standard error, from the first second on. It is for one
+// goroutine.
 type Progress struct {
 	capture.Source
 	W     io.Writer
 	What  string
-	total uint64
 	Began time.Time
-	last  time.Time
-	shown bool
+
+	total  uint64 // exchanges of the source
+	read   uint64 // of these
+	base   uint64 // units that were done when they were counted first
+	since  time.Time
+	last   time.Time
+	width  int // of what is shown; 0 if nothing is
+	common *CommonFlags
 }
 
 // WithProgress returns the source, wrapped to show progress if that is wanted. The line begins with what.
@@ -47,7 +57,9 @@ func (e Env) WithProgress(ctx context.Context, what string, src capture.Source) 
 	if !e.ShowsProgress() {
 		return src
 	}
-	p := &Progress{Source: src, W: e.Err, What: credential.WithoutUserinfo(what), Began: time.Now()}
+	p := &Progress{
+		Source: src, W: e.Err, What: credential.WithoutUserinfo(what), Began: time.Now(), common: e.Common,
+	}
 	if info, err := src.Info(ctx); err == nil {
 		p.total = info.Exchanges
 	}
@@ -60,7 +72,7 @@ func (p *Progress) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Ste
 		defer p.Clear()
 		for s, err := range p.Source.Steps(ctx, from) {
 			if _, opened := s.What.(capture.Opened); opened {
-				p.at(s.Seq)
+				p.at()
 			}
 			if !yield(s, err) {
 				return
@@ -75,7 +87,7 @@ func (p *Progress) Exchanges(ctx context.Context, from uint64) iter.Seq2[*captur
 		defer p.Clear()
 		for x, err := range p.Source.Exchanges(ctx, from) {
 			if err == nil {
-				p.at(x.Seq)
+				p.at()
 			}
 			if !yield(x, err) {
 				return
@@ -84,19 +96,77 @@ func (p *Progress) Exchanges(ctx context.Context, from uint64) iter.Seq2[*captur
 	}
 }
 
-func (p *Progress) at(seq uint64) { p.Count("exchange", seq, p.total) }
-
-// Count shows how many units of the total are done.
-func (p *Progress) Count(unit string, done, total uint64) {
-	if p.due() {
-		fmt.Fprintf(p.W, "\r%s: %s %d of %d ", p.What, unit, done, max(total, done))
-	}
+func (p *Progress) at() {
+	p.read++
+	p.Count("exchange", p.read, p.total)
 }
 
-// Show shows how far it has come, in words that may get shorter.
+// Count shows how many units of the total are done, how fast, and how long the rest will take at that rate.
+func (p *Progress) Count(unit string, done, total uint64) {
+	if p.since.IsZero() {
+		p.base, p.since = done, time.Now()
+	}
+	if !p.due() {
+		return
+	}
+	total = max(total, done)
+	counted := fmt.Sprintf("%s of %s", grouped(done), analyzer.Plural(total, unit))
+	if total > 1 {
+		counted = fmt.Sprintf("%s of %s %ss", grouped(done), grouped(total), unit)
+	}
+	if p.common != nil {
+		p.common.done.Store(counted)
+	}
+	p.write(progressLine(p.What, counted, done-p.base, total-done, float64(done)/float64(max(total, 1)), time.Since(p.since),
+		p.columns()))
+}
+
+func (p *Progress) columns() int {
+	if n := ColumnsOf(p.W); n > 0 {
+		return n - 1 // a terminal may wrap after its last column
+	}
+	return 100
+}
+
+// longestBar is how many columns a bar has at most, leastBar at least.
+const (
+	longestBar = 30
+	leastBar   = 8
+)
+
+// progressLine is the line that says how far something is: what it is, a bar, and in numbers how much is done, how much in
+// a second, and how long the rest will take. It is no wider than so many columns; what helps least goes first.
+func progressLine(what, counted string, done, left uint64, part float64, took time.Duration, columns int) string {
+	words := []string{fmt.Sprintf("%3.0f%%", 100*part), counted}
+	if rate := float64(done) / took.Seconds(); done > 0 && took > 0 {
+		words = append(words, grouped(uint64(rate))+"/s")
+		if left > 0 {
+			words = append(words, time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second).String()+" left")
+		}
+	}
+	end := strings.Join(words, "  ")
+	room := columns - text.Columns(what) - len(end) - len("  []  ")
+	if room < leastBar {
+		return text.Clip(what+"  "+end, columns)
+	}
+	length := min(room, longestBar)
+	full := int(part * float64(length))
+	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", length-full) + "]  " + end
+}
+
+// grouped writes a number with commas between its thousands.
+func grouped(n uint64) string {
+	digits := strconv.FormatUint(n, 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// Show shows how far it has come, in words.
 func (p *Progress) Show(words string) {
 	if p.due() {
-		fmt.Fprintf(p.W, "\r%s: %-40s", p.What, words)
+		p.write(text.Clip(p.What+": "+words, p.columns()))
 	}
 }
 
@@ -106,14 +176,21 @@ func (p *Progress) due() bool {
 	if now.Sub(p.Began) < progressAfter || now.Sub(p.last) < ProgressEvery {
 		return false
 	}
-	p.last, p.shown = now, true
+	p.last = now
 	return true
+}
+
+// write puts a line in the place of the one before.
+func (p *Progress) write(line string) {
+	width := text.Columns(line)
+	fmt.Fprintf(p.W, "\r%s%s", line, strings.Repeat(" ", max(p.width-width, 0)))
+	p.width = width
 }
 
 // Clear erases the line.
 func (p *Progress) Clear() {
-	if p.shown {
-		fmt.Fprintf(p.W, "\r%*s\r", len(p.What)+50, "")
-		p.shown = false
+	if p.width > 0 {
+		fmt.Fprintf(p.W, "\r%s\r", strings.Repeat(" ", p.width))
+		p.width = 0
 	}
 }

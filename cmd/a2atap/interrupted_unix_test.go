@@ -1,0 +1,46 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"a2atap/cmd/internal/cli"
+)
+
+// An interrupt ends a command that reads, also one that waits for its input, and it says so.
+func TestInterruptedReader(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"check", "-"}, {"show", "-"}, {"export", "-", "-o", t.TempDir() + "/c.har"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), "a2atap", args...)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			var said strings.Builder
+			cmd.Stderr = &said
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			// More than a pipe holds is read only by a command that has begun to read.
+			if _, err := io.WriteString(in, "# "+strings.Repeat("a comment\n# ", 100_000)); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait() //nolint:errcheck // its status is asked for below
+			if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted ||
+				said.String() != "a2atap: "+args[0]+": interrupted\n" {
+				t.Errorf("exit status %d: %q", code, said.String())
+			}
+		})
+	}
+}

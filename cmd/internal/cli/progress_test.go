@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/tui/text"
+)
+
+// A progress says how much is done, how fast, and how long the rest will take, in a line that fits.
+func TestProgressLine(t *testing.T) {
+	for _, tt := range []struct {
+		what    string
+		done    uint64
+		total   uint64
+		took    time.Duration
+		columns int
+		want    string
+	}{
+		{
+			"check c.a2atap", 42_000, 100_000, 4 * time.Second, 100,
+			"check c.a2atap  [===========                 ]   42%  42,000 of 100,000 exchanges  10,500/s  6s left",
+		},
+		{"check c.a2atap", 42_000, 100_000, 4 * time.Second, 70, "check c.a2atap   42%  42,000 of 100,000 exchanges  10,500/s  6s left"},
+		{"check c.a2atap", 0, 10, time.Second, 79, "check c.a2atap  [                              ]    0%  0 of 10 exchanges"},
+		{"check c.a2atap", 10, 10, time.Second, 79, "check c.a2atap  [=============================]  100%  10 of 10 exchanges  10/s"},
+	} {
+		counted := grouped(tt.done) + " of " + grouped(tt.total) + " exchanges"
+		got := progressLine(tt.what, counted, tt.done, tt.total-tt.done, float64(tt.done)/float64(tt.total), tt.took, tt.columns)
+		if got != tt.want {
+			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
+	}
+	for columns := range 200 {
+		if got := progressLine("check 京都.a2atap", "1 of 2 exchanges", 1, 1, 0.5, time.Second, columns); text.Columns(got) > columns {
+			t.Errorf("in %d columns: %q", columns, got)
+		}
+	}
+}
+
+// The line is shown after a second, at most five times a second, and is gone in the end.
+func TestProgressIsShownAndErased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		common := &CommonFlags{}
+		p := &Progress{W: &out, What: "check c", Began: time.Now(), common: common}
+		for i := range uint64(300) {
+			p.Count("exchange", i, 300)
+			time.Sleep(10 * time.Millisecond)
+		}
+		p.Clear()
+		lines := strings.Split(out.String(), "\r")
+		if len(lines) < 8 || len(lines) > 14 {
+			t.Errorf("%d lines in three seconds: %q", len(lines), lines)
+		}
+		if last := lines[len(lines)-2]; strings.TrimSpace(last) != "" {
+			t.Errorf("left behind: %q", last)
+		}
+		if got := common.SoFar(); !strings.HasPrefix(got, " after 2") || !strings.HasSuffix(got, " of 300 exchanges") {
+			t.Errorf("so far %q", got)
+		}
+	})
+}
