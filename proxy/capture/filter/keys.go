@@ -34,7 +34,7 @@ var keySpecs = []*keySpec{
 	},
 	numberKey("status", "HTTP status of the answer", "status:>=400", readStatus, (*subject).status),
 	{
-		Key: Key{"code", "code of a protocol error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"),
+		Key: Key{"code", "code or name of an error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"),
 		asks: true,
 	},
 	factKey("rule", "slug of a rule that was broken", "rule:stream-*", ""),

@@ -59,6 +59,8 @@ var JSONRPC = []*probe.Scenario{
 	{
 		ID: "act-invalid-params", Title: "parameters that lack a message, or have it of another type, are refused",
 		Category: analyzer.ErrorHandling, Level: analyzer.Must,
+		// 0.3 speaks of JSON-RPC alone.
+		Levels:   scenario.Levels(analyzer.Advice, client.GRPC03),
 		Sections: []string{"1.0 §3.3.2", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
 			"errors", "A4", "CORE-ERR-002", "tck-main:rejects_invalid_params", "tck-main:message_send_invalid_params",
