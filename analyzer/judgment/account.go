@@ -11,8 +11,8 @@ import (
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/grpc"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // Bounds of an account. Beyond them calls and gaps are counted, but not told apart.
