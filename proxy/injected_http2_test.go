@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
@@ -302,5 +304,49 @@ func TestManyFaultsOverHTTP2(t *testing.T) {
 		if got.text != messageText(1) || got.grpc != "" {
 			t.Fatalf("got %.100v", fmt.Sprint(got))
 		}
+	}
+}
+
+// An error of gRPC that is one block of fields stays one, however late it is: in two, clients would take it for broken.
+func TestLateTrailersOnly(t *testing.T) {
+	agent := newHTTP2Agent(t, false, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/grpc")
+		w.Header().Set("Grpc-Status", "5")
+	})
+	r := newRig(t, withFaults(t, "a:delay=1ms"), "a="+agent.URL)
+	conn, err := net.Dial("tcp", r.tap(0).Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(testTimeout))
+	write(t, conn, http2.ClientPreface)
+	f := http2.NewFramer(conn, conn)
+	f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	f.WriteSettings()
+	var block bytes.Buffer
+	fields := hpack.NewEncoder(&block)
+	for _, field := range []string{
+		":method POST", ":scheme http", ":authority " + r.tap(0).Addr(), ":path " + sendPath, "content-type application/grpc",
+	} {
+		name, value, _ := strings.Cut(field, " ")
+		fields.WriteField(hpack.HeaderField{Name: name, Value: value})
+	}
+	f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true})
+	f.WriteData(1, true, []byte(messageText(0))[:5_000])
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head, ok := frame.(*http2.MetaHeadersFrame); ok {
+			if !head.StreamEnded() {
+				t.Errorf("the head does not end the stream: %v", head)
+			}
+			break
+		}
+	}
+	if x := r.record()[0]; x.FaultMade() == "" {
+		t.Errorf("the record has notes %q", x.Notes)
 	}
 }

@@ -7,17 +7,22 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
 )
 
 // TestMemoryHasACeiling sends bodies that are made to take memory, forty at a time, and ends the recording while most of
@@ -87,6 +92,12 @@ func recordForMemory(t *testing.T, agent string, clients, length int) int64 {
 		})
 	}
 	calls.Wait()
+	return p.endForMemory(t)
+}
+
+// endForMemory ends a recorder, and returns how much memory it took in bytes, without the pages of files.
+func (p *killed) endForMemory(t *testing.T) int64 {
+	t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +106,97 @@ func recordForMemory(t *testing.T, agent string, clients, length int) int64 {
 	peak, program := peakOf(t, p.cmd.Process.Pid, ended)
 	t.Logf("%d MiB, and %d MiB of the program's file", (peak-program)>>20, program>>20)
 	return peak - program
+}
+
+// TestStreamsHaveACeiling opens a thousand streams of gRPC on one connection, or ten thousand with the tag peers, all of
+// them open at once, while they are recorded and judged. A stream takes what is known of it.
+func TestStreamsHaveACeiling(t *testing.T) {
+	t.Parallel()
+	streams := 1_000
+	if thorough {
+		streams = 10_000
+	}
+	ceiling := int64(128<<20 + streams*16<<10)
+	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/SendStreamingMessage")
+	message := func(of *grpc.Type, text string) []byte {
+		m, err := of.FromJSON(jsondoc.Parse([]byte(text)).Root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return grpc.AppendFrame(nil, m)
+	}
+	open := make(chan struct{}) // closed when all are
+	var number, conns atomic.Int64
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "GET" {
+			return
+		}
+		n := number.Add(1)
+		task := fmt.Sprint("t", n)
+		say := func(text string) {
+			w.Write(message(method.Answer, fmt.Sprintf(text, task)))
+			http.NewResponseController(w).Flush()
+		}
+		w.Header().Set("Content-Type", "application/grpc")
+		say(`{"task":{"id":"%[1]s","contextId":"c%[1]s","status":{"state":"TASK_STATE_WORKING"}}}`)
+		if n == int64(streams) {
+			close(open)
+		}
+		<-open
+		say(`{"statusUpdate":{"taskId":"%[1]s","contextId":"c%[1]s","status":{"state":"TASK_STATE_COMPLETED"}}}`)
+		w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
+	}))
+	agent.Config.Protocols = new(http.Protocols)
+	agent.Config.Protocols.SetUnencryptedHTTP2(true)
+	agent.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 2 * streams}
+	agent.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	agent.Start()
+	defer agent.Close()
+	var said bytes.Buffer
+	cmd := exec.Command("a2atap", "record", "--agent", "a="+agent.URL, "-o", filepath.Join(t.TempDir(), "c.a2atap"), "--format", "json")
+	cmd.Stderr = &said
+	p := startCommand(t, cmd, &said)
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	first, err := (&http.Client{Transport: transport}).Get(p.url) // from then on the connection is there, and takes them all
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Body.Close()
+	var calls sync.WaitGroup
+	for n := range streams {
+		calls.Go(func() {
+			ask := message(method.Request, fmt.Sprintf(`{"message":{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":"hello"}]}}`, n))
+			request, _ := http.NewRequest("POST", strings.TrimSuffix(p.url, "/")+"/"+method.Service+"/"+method.Name, bytes.NewReader(ask))
+			request.Header.Set("Content-Type", "application/grpc")
+			request.Header.Set("A2A-Version", "1.0")
+			answer, err := transport.RoundTrip(request)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer answer.Body.Close()
+			if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.Trailer.Get("Grpc-Status") != "0" {
+				t.Errorf("the trailer is %v: %v", answer.Trailer, err)
+			}
+		})
+	}
+	calls.Wait()
+	if n := conns.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+	if took := p.endForMemory(t); took > ceiling {
+		t.Errorf("it took %d MiB, want at most %d", took>>20, ceiling>>20)
+	}
+	if said := said.String(); !strings.Contains(said, fmt.Sprintf("%d judged; %[1]d of %[1]d calls succeeded", streams)) ||
+		!strings.Contains(said, "record: clean: ") {
+		t.Errorf("it said %s", said)
+	}
 }
 
 // compressed returns text that is repeated up to a length, in gzip.

@@ -160,7 +160,9 @@ func (r *requests) deliver(s *stream, b *block, target string) {
 	d := &delivery{body: newUpload(func(n int64) { r.credit.grant(id, n) }), cancel: cancel}
 	s.delivery = d
 	method, _ := b.list.get(":method")
-	request := (&http.Request{Method: method, URL: u, Host: authority, Header: b.list.header(), ContentLength: -1}).WithContext(ctx)
+	request := (&http.Request{
+		Method: method, URL: u, Host: authority, Header: b.list.header(), ContentLength: -1,
+	}).WithContext(ctx)
 	request.Body, request.GetBody = d.body, d.body.again
 	if b.endsStream() {
 		request.Body, request.GetBody, request.ContentLength = nil, nil, 0

@@ -23,7 +23,7 @@ type stream struct {
 	faulted    bool       // its fault was reported
 	ended      bool       // Ended was called
 	late       *time.Timer
-	delivery   *delivery // it goes to the receiver of a Route, and its answer, which is ours, comes from there; nil as a rule
+	delivery   *delivery // it goes to the receiver of a Route, from where its answer comes, which is ours; nil as a rule
 }
 
 // isOurs reports whether the answer of a stream is ours.
