@@ -36,7 +36,7 @@ var confirmed = []confirmation{
 		"and without an ETag",
 	},
 	{
-		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-*",
+		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-jsonrpc",
 		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
 			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1 ListTaskPushNotificationConfigs*2 " +
 			"DeleteTaskPushNotificationConfig*1",
@@ -59,7 +59,7 @@ var confirmed = []confirmation{
 		`the 0.3 side of the agent answers the list of a task's configurations, when the last was deleted, with "result":null; 0.3 section 7.7 returns an array`,
 	},
 	{
-		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-*",
+		"go03-go03-jsonrpc go2legacy-go03-* js03-go03-jsonrpc java03-go03-jsonrpc",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 wants a result, 0.3 a null one`,
 	},
@@ -109,9 +109,9 @@ var confirmed = []confirmation{
 		"the client sends page_size 0 where it is given none; over JSON-RPC it leaves it out, and 0 is not 1 to 100",
 	},
 	{
-		"go03-py03-grpc",
+		"go03-py03-grpc go03-java03-grpc",
 		"error client req-push-delete-id request.body#/name: DeleteTaskPushNotificationConfig*1",
-		"the agent gives the config no id, and the client asks for tasks/TASK/pushNotificationConfigs/ with none behind it",
+		"the client has no id of the config, and asks for tasks/TASK/pushNotificationConfigs/ with none behind it",
 	},
 	{
 		"go2-js1-grpc go2-py1-grpc",

@@ -27,7 +27,7 @@ import (
 var sources embed.FS
 
 // A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.
-// Of Java03 there is no agent.
+// The agent of Java03 speaks gRPC alone.
 // testdata/install puts their dependencies into the directory that $A2ATAP_PEERS names, or a2atap-peers in the user's
 // cache directory ($XDG_CACHE_HOME, else ~/.cache). A test that needs what is not there fails, and says so.
 type Program struct {
@@ -65,7 +65,7 @@ func python(dir, installed, role string) (argv, env []string) {
 		[]string{"PYTHONPATH=" + shared, "PYTHONDONTWRITEBYTECODE=1"}
 }
 
-// java runs what testdata/install compiled: Client for the role client.
+// java runs what testdata/install compiled: Client for the role client, Agent for the agent.
 func java(_, installed, role string) (argv, env []string) {
 	class := strings.ToUpper(role[:1]) + role[1:]
 	target := filepath.Join(installed, "target")

@@ -64,12 +64,16 @@ var programs = slices.Concat(
 	both(Py1.Client(), JS1.Agent()),
 )
 
-// overGRPC are all pairs of languages.
+// overGRPC are all pairs of languages but those of Java with others than Go.
 var overGRPC = slices.Concat(
 	everyPair([]Client{Go03GRPCClient, JS03.Client(), Py03.Client()},
 		[]Agent{Go03GRPCAgent, JS03.GRPCAgent(), Py03.GRPCAgent()}),
 	everyPair([]Client{Go2GRPCClient, JS1.Client(), Py1.Client()},
 		[]Agent{Go2GRPCAgent, JS1.GRPCAgent(), Py1.GRPCAgent()}),
+	[]Pair{
+		{Java03.Client(), Go03GRPCAgent, GRPC},
+		{Go03GRPCClient, Java03.GRPCAgent(), GRPC},
+	},
 )
 
 func everyPair(clients []Client, agents []Agent) (pairs []Pair) {

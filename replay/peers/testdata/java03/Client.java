@@ -7,6 +7,8 @@ import io.a2a.client.TaskUpdateEvent;
 import io.a2a.client.config.ClientConfig;
 import io.a2a.client.http.A2AHttpClient;
 import io.a2a.client.http.JdkA2AHttpClient;
+import io.a2a.client.transport.grpc.GrpcTransport;
+import io.a2a.client.transport.grpc.GrpcTransportConfigBuilder;
 import io.a2a.client.transport.jsonrpc.JSONRPCTransport;
 import io.a2a.client.transport.jsonrpc.JSONRPCTransportConfigBuilder;
 import io.a2a.client.transport.rest.RestTransport;
@@ -28,6 +30,8 @@ import io.a2a.spec.TaskQueryParams;
 import io.a2a.spec.TaskStatus;
 import io.a2a.spec.TaskStatusUpdateEvent;
 import io.a2a.spec.TextPart;
+import io.grpc.Channel;
+import io.grpc.ManagedChannelBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -35,11 +39,12 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.BiConsumer;
 
-/** The client of the a2a-java-sdk 0.3.x, over JSON-RPC and HTTP+JSON. */
+/** The client of the a2a-java-sdk 0.3.x, over JSON-RPC, HTTP+JSON and gRPC. */
 final class Client implements Driver {
 	private final A2AHttpClient http = new JdkA2AHttpClient();
 	private AgentCard card;
 	private String binding;
+	private Channel channel; // of gRPC
 	private io.a2a.client.Client once;
 
 	public static void main(String[] args) {
@@ -67,10 +72,19 @@ final class Client implements Driver {
 				.setStreaming(streaming).setPolling(now).setPushNotificationConfig(push).build());
 		if (binding.equals("JSONRPC")) {
 			builder.withTransport(JSONRPCTransport.class, new JSONRPCTransportConfigBuilder().httpClient(http));
+		} else if (binding.equals("GRPC")) {
+			builder.withTransport(GrpcTransport.class, new GrpcTransportConfigBuilder().channelFactory(this::connect));
 		} else {
 			builder.withTransport(RestTransport.class, new RestTransportConfigBuilder().httpClient(http));
 		}
 		return builder.build();
+	}
+
+	private Channel connect(String address) {
+		if (channel == null) {
+			channel = ManagedChannelBuilder.forTarget(address).usePlaintext().build();
+		}
+		return channel;
 	}
 
 	private static Message message(Turn turn) {
