@@ -1,4 +1,7 @@
-// An agent's service of gRPC, on a port of its own: it prints what comes and goes as serve.mjs does.
+// An agent's service of gRPC, on a port of its own: it prints what comes and goes as serve.mjs does. It is on TLS if
+// PEER_CERT and PEER_KEY name files.
+
+import { readFileSync } from "node:fs";
 
 import { noteArrival, noteSent } from "./serve.mjs";
 
@@ -26,9 +29,13 @@ export async function listenGRPC(grpc) {
       },
     });
   };
+  const { PEER_CERT, PEER_KEY } = process.env;
+  const credentials = PEER_CERT
+    ? grpc.ServerCredentials.createSsl(null, [{ cert_chain: readFileSync(PEER_CERT), private_key: readFileSync(PEER_KEY) }])
+    : grpc.ServerCredentials.createInsecure();
   const server = new grpc.Server({ interceptors: [noting] });
   const port = await new Promise((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(),
+    server.bindAsync("127.0.0.1:0", credentials,
       (err, bound) => (err ? reject(err) : resolve(bound)));
   });
   return { address: `127.0.0.1:${port}`, add: (...service) => server.addService(...service) };

@@ -1,6 +1,9 @@
-"""An agent's service of gRPC, on a port of its own: it tells what comes and goes as serve.py does."""
+"""An agent's service of gRPC, on a port of its own: it tells what comes and goes as serve.py does. It is on TLS if PEER_CERT and
+PEER_KEY name files."""
 
 import dataclasses
+import os
+import pathlib
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -63,7 +66,13 @@ def service() -> Service:
         server = grpc.aio.server(interceptors=[_Noting()])
         for add in adders:
             add(server)
-        if not server.add_insecure_port(address):
+        files = [os.environ.get(name) for name in ('PEER_KEY', 'PEER_CERT')]
+        if all(files):
+            pair = tuple(pathlib.Path(file).read_bytes() for file in files)
+            bound = server.add_secure_port(address, grpc.ssl_server_credentials([pair]))
+        else:
+            bound = server.add_insecure_port(address)
+        if not bound:
             raise OSError(f'{address} is taken')
         await server.start()
         begin.server = server  # or it is collected
