@@ -104,6 +104,11 @@ var confirmed = []confirmation{
 		"the same over gRPC",
 	},
 	{
+		"go2-*-grpc",
+		"error client req-page-size request.body#/pageSize: ListTasks*1",
+		"the client sends page_size 0 where it is given none; over JSON-RPC it leaves it out, and 0 is not 1 to 100",
+	},
+	{
 		"go03-py03-grpc",
 		"error client req-push-delete-id request.body#/name: DeleteTaskPushNotificationConfig*1",
 		"the agent gives the config no id, and the client asks for tasks/TASK/pushNotificationConfigs/ with none behind it",
@@ -111,7 +116,7 @@ var confirmed = []confirmation{
 	{
 		"go2-js1-grpc go2-py1-grpc",
 		"note agent rpc-errorinfo-reason response.header[grpc-status-details-bin]#/details/0/reason: ListTasks*1",
-		"the client sets page_size to 0 where it is given none; the agent refuses that, with INVALID_PARAMS under the domain of A2A, which has no such reason",
+		"the agent refuses that page_size, with INVALID_PARAMS under the domain of A2A, which has no such reason",
 	},
 	{
 		"go2legacy-go2hybrid-rest",

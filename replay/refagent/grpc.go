@@ -2,7 +2,6 @@ package refagent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -123,9 +122,6 @@ func (a *Agent) readGRPC(w http.ResponseWriter, r *http.Request, c *wire.Call, m
 		return model.Fail(model.CodeInternal, "Internal error")
 	}
 	params := v.(jsonvalue.Object)
-	if size, _ := params.Get("pageSize"); size == json.Number("0") { // what generated code has where nobody set it
-		params = params.Without("pageSize")
-	}
 	var f *model.Failure
 	c.Request, f = c.Dialect.Decode(op, params)
 	return f

@@ -164,17 +164,47 @@ func testAgentOfHTTP1(t *testing.T) {
 	w.Conn.Close()
 }
 
-// What is reset after an answer is complete is no fault.
+// What is reset after an answer is complete is no fault. A call of gRPC is complete with its message.
 func TestResetAfterTheAnswer(t *testing.T) {
-	s := newSession(t, nil)
-	s.client.WriteHeaders(http2.HeadersFrameParam{
-		StreamID: 1, EndHeaders: true,
-		BlockFragment: s.client.block(":method", "POST", ":scheme", "http", ":path", "/", ":authority", "tap"),
-	})
-	s.asked()
-	s.answer(1, true)
-	s.agent.WriteRSTStream(1, http2.ErrCodeNo)
-	if e := s.seen.ended(1)[0]; e.Fault != nil || !e.Answered || e.Asked {
-		t.Errorf("%+v, %v", e, e.Fault)
+	for name, test := range map[string]struct {
+		kind  string
+		sends []string
+		asked bool
+	}{
+		"no call":       {"text/plain", []string{"\x00\x00\x00\x00\x02", "ab"}, false},
+		"nothing":       {"application/grpc", nil, false},
+		"half a prefix": {"application/grpc", []string{"\x00\x00"}, false},
+		"half":          {"application/grpc", []string{"\x00\x00\x00\x00\x02a"}, false},
+		"an empty one":  {"application/grpc", []string{"\x00\x00\x00\x00\x00"}, true},
+		"a message":     {"application/grpc+proto", []string{"\x00\x00", "\x00\x00\x02a", "b"}, true},
+		"and a half":    {"application/grpc", []string{"\x00\x00\x00\x00\x00", "\x00\x00"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSession(t, nil)
+			s.client.WriteHeaders(http2.HeadersFrameParam{
+				StreamID: 1, EndHeaders: true, BlockFragment: s.client.block(
+					":method", "POST", ":scheme", "http", ":path", "/", ":authority", "tap", "content-type", test.kind),
+			})
+			s.asked()
+			for _, p := range test.sends {
+				s.client.WriteData(1, false, []byte(p))
+				s.agent.next(isData)
+			}
+			s.answer(1, true)
+			s.agent.WriteRSTStream(1, http2.ErrCodeNo)
+			s.client.next(isReset)
+			s.client.WriteData(1, true, nil) // it has not read that
+			if f := s.agent.next(isData); f == nil || !f.(*http2.DataFrame).StreamEnded() {
+				t.Errorf("the agent got %v", f)
+			}
+			e := s.seen.ended(1)[0]
+			if e.Fault != nil || !e.Answered || e.Asked != test.asked || string(e.Body) != strings.Join(test.sends, "") {
+				t.Errorf("%+v, %v", e, e.Fault)
+			}
+		})
 	}
 }
+
+func isData(f http2.Frame) bool { _, ok := f.(*http2.DataFrame); return ok }
+
+func isReset(f http2.Frame) bool { _, ok := f.(*http2.RSTStreamFrame); return ok }

@@ -200,9 +200,14 @@ func (c *conn) endAll(f relay.Fault) {
 }
 
 // endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever
-// there is still of the request: RFC 9113 section 8.1. The lock of the stream is held.
+// there is still of the request: RFC 9113 section 8.1. Clients of gRPC may say only after their message that it was all,
+// and agents may have answered by then, and reset the stream: such a request is complete. The lock of the stream is held.
 func (c *conn) endBroken(s *stream, f relay.Fault) {
 	if s.answerDone {
+		if !s.asked && s.message.whole() {
+			s.asked = true
+			c.obs.RequestEnd(s.x, nil)
+		}
 		c.end(s, nil)
 		return
 	}

@@ -209,9 +209,13 @@ func (r *requests) trailer(s *stream, b *block) {
 
 // observe implements direction. What comes after the end is between the two ends.
 func (r *requests) observe(s *stream, p []byte) {
-	if !s.asked {
-		r.obs.RequestBody(s.x, p)
+	if s.asked {
+		return
 	}
+	if s.isGRPC {
+		s.message.add(p)
+	}
+	r.obs.RequestBody(s.x, p)
 }
 
 // ended implements direction.

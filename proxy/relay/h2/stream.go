@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"encoding/binary"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type stream struct {
 	connect    bool       // it asks for a tunnel
 	answered   bool       // the head of the final answer was there
 	asked      bool       // the request is complete
+	message    oneMessage // the request, if it is a call of gRPC
 	answerDone bool       // the answer is complete
 	faulted    bool       // its fault was reported
 	ended      bool       // Ended was called
@@ -31,6 +33,22 @@ func (s *stream) isOurs() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ours
+}
+
+// A oneMessage tells whether the body of a call is one whole message: gRPC over HTTP2, "Length-Prefixed-Message".
+type oneMessage struct {
+	prefix [5]byte
+	size   uint64 // bytes that passed
+}
+
+func (m *oneMessage) add(p []byte) {
+	copy(m.prefix[min(m.size, uint64(len(m.prefix))):], p)
+	m.size += uint64(len(p))
+}
+
+func (m *oneMessage) whole() bool {
+	prefix := uint64(len(m.prefix))
+	return m.size >= prefix && m.size-prefix == uint64(binary.BigEndian.Uint32(m.prefix[1:]))
 }
 
 // A dataFrame is the frame whose payload is under way.

@@ -388,8 +388,6 @@ func askPageLimit(ctx context.Context, s *probe.Session) error {
 		switch {
 		case err == nil && size == "101" && len(page.Tasks) <= 100:
 			continue // it may be taken for 100
-		case err == nil && size == "0" && s.Protocol() == client.GRPC10:
-			continue // generated code writes it where nobody set one
 		case err == nil && size == "0":
 			return probe.Unclear("a pageSize of 0 is taken for none, as JSON mappings of protobuf do")
 		}
