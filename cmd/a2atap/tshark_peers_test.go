@@ -495,7 +495,7 @@ func listenToLoopback(t *testing.T) func() []byte {
 		syscall.Bind(fd, &syscall.SockaddrLinklayer{Protocol: all, Ifindex: lo.Index}),
 	} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("listen to packets, which only root may: %v", err)
 		}
 	}
 	return func() []byte {
