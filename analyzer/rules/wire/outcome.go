@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
@@ -68,7 +69,8 @@ var OutcomeUntrusted = &analyzer.Rule{
 	Needs:   []*analyzer.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9110 §4.3.4", rule.Every...),
 	Doc: `There was a connection to the agent, and no TLS session on it: its certificate is not trusted, is for another
-name or out of date, or the two sides have no version of TLS in common. The call was not sent.`,
+name or out of date, or the two sides have no version of TLS, or of HTTP on it, in common: many agents of gRPC take no
+HTTP/1.1. The call was not sent.`,
 	Fix: `Renew the agent's certificate, or have it issued for the host that clients use. Where an authority of your own
 has issued it, record with --agent-ca FILE. Where the agent asks for a client certificate, record with --client-cert
 FILE. To look at the traffic nevertheless, --insecure takes any certificate, and the capture says so.`,
@@ -78,8 +80,11 @@ the same reason the first is reported; the verdict counts all.`,
 		switch reach.Kept(p) {
 		case analyzer.Untrusted:
 			if !reach.Of(p).Repeats(p) && !isNotification(p) {
-				p.Report(p.Place, asked(p)+" was not sent, for want of a TLS session: "+why(p),
-					"expected a certificate that is trusted")
+				expected := "expected a version of TLS, and of HTTP, that both sides speak"
+				if strings.Contains(p.End.Fault.Detail, "certificate") {
+					expected = "expected a certificate that is trusted"
+				}
+				p.Report(p.Place, asked(p)+" was not sent, for want of a TLS session: "+why(p), expected)
 			}
 		default:
 			passed(p)
