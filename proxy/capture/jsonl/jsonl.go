@@ -77,7 +77,7 @@ type message struct {
 	Status       *int                 `json:"status,omitzero"` // of a response
 	Headers      [][]string           `json:"headers"`
 	Trailers     [][]string           `json:"trailers,omitzero"` // not read, since the raw trailer says them
-	Body         jsontext.Value       `json:"body,omitzero"` // a string; null if not kept; absent if there are events
+	Body         jsontext.Value       `json:"body,omitzero"`     // a string; null if not kept; absent if there are events
 	BodyEncoding string               `json:"bodyEncoding,omitzero"`
 	Events       []exchangejson.Event `json:"events,omitzero"` // of a stream
 	Size         *int64               `json:"size"`
