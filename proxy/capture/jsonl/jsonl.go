@@ -76,7 +76,8 @@ type message struct {
 	Line         string               `json:"line"`
 	Status       *int                 `json:"status,omitzero"` // of a response
 	Headers      [][]string           `json:"headers"`
-	Body         jsontext.Value       `json:"body,omitzero"` // a string; null if not kept; absent if there are events
+	Trailers     [][]string           `json:"trailers,omitzero"` // not read, since the raw trailer says them
+	Body         jsontext.Value       `json:"body,omitzero"`     // a string; null if not kept; absent if there are events
 	BodyEncoding string               `json:"bodyEncoding,omitzero"`
 	Events       []exchangejson.Event `json:"events,omitzero"` // of a stream
 	Size         *int64               `json:"size"`
@@ -155,6 +156,7 @@ func exchangeOf(x *capture.Exchange) *exchange {
 	b := &x.Request.Body
 	data, decoded := exchangejson.ExportBody(b, h.Fields.Codings())
 	j.Request = messageOf(&h, b, data)
+	j.Request.Trailers = pairs(trailers(x.Request.Trailer))
 	j.Extra.Request = exchangejson.ExtraOfRequest(&x.Request, j.Request.head(), &h, decoded)
 	omitRepeated(j.Extra.Request)
 	if r := x.Response; r != nil {
@@ -162,6 +164,7 @@ func exchangeOf(x *capture.Exchange) *exchange {
 		data, decoded := exchangejson.ExportBody(&r.Body, h.Fields.Codings())
 		j.Response = messageOf(&h, &r.Body, data)
 		j.Response.Status = &h.Status
+		j.Response.Trailers = pairs(trailers(r.Trailer))
 		j.Response.events(r)
 		j.Extra.Response = exchangejson.ExtraOfResponse(r, j.Response.head(), &h, decoded)
 		omitRepeated(j.Extra.Response)
@@ -193,11 +196,8 @@ func flagsOf(x *capture.Exchange) []string {
 
 func messageOf(h *capture.Head, b *capture.Body, data []byte) *message {
 	m := &message{
-		Line: h.Line, Headers: [][]string{}, Size: exchangejson.Known(b.Size), Dropped: b.Dropped,
+		Line: h.Line, Headers: append([][]string{}, pairs(h.Fields)...), Size: exchangejson.Known(b.Size), Dropped: b.Dropped,
 		Body: jsontext.Value("null"),
-	}
-	for _, f := range h.Fields {
-		m.Headers = append(m.Headers, []string{f.Name, f.Value})
 	}
 	if data != nil {
 		var text string
@@ -205,6 +205,20 @@ func messageOf(h *capture.Head, b *capture.Body, data []byte) *message {
 		m.Body, _ = jsontext.AppendQuote(nil, text) // exchangejson.Text returns UTF-8, so it cannot fail
 	}
 	return m
+}
+
+func trailers(raw []byte) capture.Fields {
+	fields, _ := capture.ParseFields(raw)
+	return fields
+}
+
+// pairs returns fields as names with their values; nil if there are none.
+func pairs(fields capture.Fields) [][]string {
+	var list [][]string
+	for _, f := range fields {
+		list = append(list, []string{f.Name, f.Value})
+	}
+	return list
 }
 
 // events puts the events of a stream where the body would be.
