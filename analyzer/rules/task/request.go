@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -44,7 +45,8 @@ id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
 one. Over HTTP+JSON it stands in the path.`,
 	Silent: `Requests whose params are not an object, which another rule reports; tasks/get and tasks/cancel with a
-taskId where nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId is
+taskId where nothing shows that A2A is spoken, since MCP has them too; a bare id in place of tasks/ID over the gRPC
+of before 1.0, since the drafts of 1.0 have the same service. A push config of 1.0 created without taskId is
 a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -59,7 +61,8 @@ a warning: the schema does not mark the member as required, since HTTP+JSON has 
 			return
 		}
 		if call.Binding == a2a.GRPC && !call.Dialects.Has(a2a.V1_0) {
-			if call.TaskID == "" {
+			named := cmp.Or(call.Params.Get("name").Text(), call.Params.Get("parent").Text())
+			if call.TaskID == "" && (named == "" || strings.Contains(named, "/")) {
 				p.Report(rule.InParams(p, call.Params), "neither name nor parent names a task", `expected "tasks/" and its id`)
 			}
 			return
