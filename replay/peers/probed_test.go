@@ -47,6 +47,7 @@ func probeAgents(t *testing.T, agents ...Agent) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			report.Results = slices.DeleteFunc(report.Results, func(r probe.Result) bool { return wavering[agent.Name+" "+r.Test] })
 			got := probed(report, running.URL)
 			file := filepath.Join("testdata", "probed", agent.Name+".txt")
 			if *update {
@@ -70,6 +71,10 @@ func probeAgents(t *testing.T, agents ...Agent) {
 		})
 	}
 }
+
+// wavering are cases that come out one way or the other, by agent: this one forgets that a stream can be subscribed to a
+// moment after its task has ended.
+var wavering = map[string]bool{"go2grpc grpc/act-subscribe-terminal": true}
 
 // prompts are what the agents do the moves for that scenarios need.
 var prompts = map[probe.Behavior]string{
