@@ -249,3 +249,29 @@ func TestLongValues(t *testing.T) {
 		})
 	}
 }
+
+// What is gone from an object is one cause in all answers that show it; of another object, or of what the client does, it
+// is another.
+func TestCausesInObjects(t *testing.T) {
+	t.Parallel()
+	lacks := func(n uint64, side, pointer string) compare.Difference {
+		return compare.Difference{
+			Kind: compare.DifferentMember, Side: side, Exchange: n, Live: n, Message: `member "metadata" is missing`,
+			Place: fmt.Sprintf("%d.response.body#%s", n, pointer),
+		}
+	}
+	r := &report.Report{
+		Lines: []report.Line{
+			sent(1, "SendMessage", ""), sent(2, "GetTask", "t-1"), sent(3, "SendMessage", ""), sent(4, "GetAgentCard", ""),
+			sent(5, "GetTask", "t-1"), sent(6, "ListTasks", ""),
+		},
+		Differences: []compare.Difference{
+			lacks(1, "", "/result/task/metadata"), lacks(2, "", "/result/metadata"), lacks(3, "", "/result/message/metadata"),
+			lacks(4, "", "/metadata"), lacks(5, compare.Client, "/result/metadata"), lacks(6, "", "/result/tasks/3/metadata"),
+		},
+	}
+	want := "member requests 1/1 2/2 6/6\nmember SendMessage 3/3\nmember GetAgentCard 4/4\nmember GetTask 5/5\n"
+	if diff := cmp.Diff(want, said(r)); diff != "" {
+		t.Errorf("causes (-want +got):\n%s", diff)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
 )
 
@@ -111,13 +112,15 @@ func (t *tracer) key(i int) string {
 		return strings.Join([]string{string(d.Kind), about.agent, unnamed(d.Got, task)}, "\x00")
 	}
 	operation, at := t.operation(i), unnumbered
-	if inObject(d) {
+	if inObject(d) && slices.Contains(aboutTasks, operation) {
 		operation, at = "", inItsObject
 	}
 	switch d.Kind {
 	case compare.DifferentPart, compare.DifferentType, compare.DifferentMember, compare.DifferentMediaType:
 		// The values around it are others in each answer; the message says what is different.
-		return strings.Join([]string{string(d.Kind), about.agent, at(pointer), unnamed(d.Message, task)}, "\x00")
+		return strings.Join([]string{
+			string(d.Kind), d.Side, about.agent, operation, at(pointer), unnamed(d.Message, task),
+		}, "\x00")
 	}
 	parts := []string{
 		string(d.Kind), d.Side, d.Rule, about.agent, operation, at(pointer), unnamed(d.Want, task), unnamed(d.Got, task),
@@ -129,6 +132,12 @@ func (t *tracer) key(i int) string {
 		}
 	}
 	return strings.Join(parts, "\x00")
+}
+
+// aboutTasks are the operations whose answers show a task, or updates of one.
+var aboutTasks = []string{
+	a2a.SendMessage.String(), a2a.SendStreamingMessage.String(), a2a.GetTask.String(), a2a.ListTasks.String(),
+	a2a.CancelTask.String(), a2a.SubscribeToTask.String(), a2a.Webhook.String(),
 }
 
 // inObject reports whether a difference is in an object that several answers may show: a task that lacks a member lacks
@@ -145,7 +154,7 @@ func inObject(d *compare.Difference) bool {
 }
 
 // wrapping is what bindings and answers put around an object of the protocol.
-var wrapping = regexp.MustCompile(`^(/result)?(/(task|message|statusUpdate|artifactUpdate|tasks/\*))?(/artifact(/|$))?`)
+var wrapping = regexp.MustCompile(`^(/result)?(/(tasks/\*|(task|statusUpdate|artifactUpdate)\b))?(/artifact(/|$))?`)
 
 // inItsObject returns where a JSON Pointer of an answer leads to, seen from the object in it, so that a task and the
 // updates of it have the same places.

@@ -67,7 +67,7 @@ func TestFramesPassAsTheyCame(t *testing.T) {
 	}
 }
 
-func readFull(t *testing.T, r io.Reader, p []byte) string {
+func readFull(t testing.TB, r io.Reader, p []byte) string {
 	t.Helper()
 	if n, err := io.ReadFull(r, p); err != nil {
 		t.Fatalf("%d bytes and %v", n, err)

@@ -35,6 +35,20 @@ func newWire(t testing.TB, c net.Conn) *wire {
 	return w
 }
 
+// acceptWire takes the next connection of an agent, past its preface.
+func acceptWire(t testing.TB, l net.Listener) *wire {
+	t.Helper()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	readFull(t, conn, make([]byte, len(http2.ClientPreface)))
+	w := newWire(t, conn)
+	w.WriteSettings()
+	return w
+}
+
 // dial connects to a tap, with the preface and settings.
 func dial(t testing.TB, addr string, settings ...http2.Setting) *wire {
 	t.Helper()
@@ -189,14 +203,7 @@ func TestNoWordWithinAFrame(t *testing.T) {
 		}
 	})
 	w := dial(t, p.addr)
-	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
-	a := newWire(t, conn)
-	a.WriteSettings()
+	a := acceptWire(t, l)
 	w.get(1, "/")
 	a.next(func(f http2.Frame) bool { _, ok := f.(*http2.MetaHeadersFrame); return ok })
 	a.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: a.block(":status", "200"), EndHeaders: true})
@@ -204,12 +211,12 @@ func TestNoWordWithinAFrame(t *testing.T) {
 		t.Fatalf("got %s", got)
 	}
 	body := strings.Repeat("x", 10_000)
-	conn.Write(append([]byte{0, 0x27, 0x10, 0, 1, 0, 0, 0, 1}, body[:5_000]...))
+	a.Conn.Write(append([]byte{0, 0x27, 0x10, 0, 1, 0, 0, 0, 1}, body[:5_000]...))
 	io.ReadFull(w.Conn, make([]byte, 9+5_000)) // so that the frame is under way
 	w.get(3, "/", "host", "elsewhere")
 	p.seen.ended(1)
 	for _, piece := range []string{body[5_000:7_000], body[7_000:]} {
-		conn.Write([]byte(piece))
+		a.Conn.Write([]byte(piece))
 		got := make([]byte, len(piece))
 		if _, err := io.ReadFull(w.Conn, got); err != nil || string(got) != piece {
 			t.Fatalf("the rest of the frame is %.20q, %v", got, err)
@@ -227,14 +234,7 @@ func TestManyStreams(t *testing.T) {
 	defer l.Close()
 	p := newTap(t, l.Addr().String(), func(c *relay.Config) { c.Observer = nil })
 	w := dial(t, p.addr)
-	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
-	a := newWire(t, conn)
-	a.WriteSettings()
+	a := acceptWire(t, l)
 	const streams = 10_000
 	arrived := func(n int) {
 		t.Helper()
