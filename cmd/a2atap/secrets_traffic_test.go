@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"a2atap/cmd/internal/cmdtest"
 )
 
@@ -130,8 +132,13 @@ func (a *cannedAgent) serve(l net.Listener) {
 		}
 		go func() {
 			defer conn.Close()
-			r, err := http.ReadRequest(bufio.NewReader(conn))
+			in := bufio.NewReader(conn)
+			r, err := http.ReadRequest(in)
 			if err != nil {
+				return
+			}
+			if r.Method == "PRI" { // the preface of HTTP/2, whose request is read and not answered
+				readFrames(in)
 				return
 			}
 			io.Copy(io.Discard, r.Body) //nolint:errcheck // the request is what it is
@@ -140,6 +147,22 @@ func (a *cannedAgent) serve(l net.Listener) {
 			a.mu.Unlock()
 			io.WriteString(conn, answer) //nolint:errcheck // the client is missed then
 		}()
+	}
+}
+
+// readFrames reads what follows the head of the preface, until a stream ends.
+func readFrames(r *bufio.Reader) {
+	if _, err := r.Discard(len("SM\r\n\r\n")); err != nil {
+		return
+	}
+	for frames := http2.NewFramer(io.Discard, r); ; {
+		f, err := frames.ReadFrame()
+		if err != nil {
+			return
+		}
+		if data, ok := f.(*http2.DataFrame); ok && data.StreamEnded() {
+			return
+		}
 	}
 }
 
