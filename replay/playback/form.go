@@ -45,7 +45,7 @@ const minted = 0
 var seed = maphash.MakeSeed()
 
 func newLeaf(at, text string, kind a2a.Kind) leaf {
-	l := leaf{at: at, kind: kind, text: text}
+	l := leaf{at: at, kind: kind, sum: minted, text: text}
 	if !compare.Opaque(text) {
 		l.sum = maphash.String(seed, text) | 1
 	}
