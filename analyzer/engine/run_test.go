@@ -66,6 +66,9 @@ func TestOpenAtTheEndAreInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := src.Close(); err != nil {
+		t.Fatal(err)
+	}
 	r, err := engine.Run(t.Context(), nil, src, nil)
 	if err != nil {
 		t.Fatal(err)
