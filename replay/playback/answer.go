@@ -17,7 +17,7 @@ import (
 // A responder gives the recorded answer of an exchange to one request.
 type responder struct {
 	*service
-	exchange   *exchange
+	exchange   *recorded
 	substitute compare.Substitute
 }
 
