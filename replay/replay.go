@@ -156,6 +156,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	if n := len(found) - len(r.Findings); n > 0 {
 		r.Notes = append(r.Notes, analyzer.Plural(n, "new finding")+" accepted, and not counted")
 	}
+	p.dropForeign(r)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, compare.Difference{
