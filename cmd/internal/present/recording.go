@@ -101,15 +101,11 @@ func (p *Recorded) Finding(f analyzer.Finding) {
 	}
 }
 
-// End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
-// the status is about recording alone.
+// End prints what was recorded and the verdict, and returns the exit status as an error, nil for 0. Where no severity
+// reaches the gate, the status is about recording alone. The result is nil if what was recorded could not be judged.
 func (p *Recorded) End(
 	gate Gate, allowEmpty bool, output string, r *judgment.Result, s recording.Stats, err error,
 ) error {
-	if r == nil {
-		return err
-	}
-	v := DisplayedVerdict(r, gate)
 	fmt.Fprintf(p.Env.Err, "record: %s, %s in %s",
 		analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
@@ -122,6 +118,10 @@ func (p *Recorded) End(
 	}
 	fmt.Fprintln(p.Env.Err)
 	p.printStanding()
+	if r == nil { // what was recorded could not be judged
+		return err
+	}
+	v := DisplayedVerdict(r, gate)
 	if p.JSON {
 		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate.Severity}))
 	}
