@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "7310bf35708aaacd"
+const code = "ce889f1bb032f9e1"
