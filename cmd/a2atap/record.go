@@ -12,6 +12,7 @@ import (
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/shipment"
+	"a2atap/proxy/hold"
 )
 
 func newRecord(e cli.Env) *cobra.Command {
@@ -73,7 +74,8 @@ link was not seen than was judged (see help exit).`,
 		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
 	f.StringVar(&o.Format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
 		"(JSON Lines, in which type is tap, forward, ship, exchange, event, finding, webhook or verdict)")
-	f.BoolVar(&o.TUI, "tui", false, "show the recording in the inspector; findings are printed when it ends")
+	f.BoolVar(&o.TUI, "tui", false, "show the recording in the inspector, where :hold stops messages on "+
+		"their way; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
 
@@ -90,6 +92,7 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 	options.Inspected = o.TUI
 	if o.TUI {
 		options.Exchanges, options.Events = false, false // they are on the screen
+		options.Proxy.Hold = hold.NewDesk()
 		if err := inspector.NeedTerminal(e, "record without --tui"); err != nil {
 			return err
 		}
