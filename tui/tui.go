@@ -18,7 +18,7 @@
 // # Caveats
 //
 // Keys that are pressed faster than they are read come from the terminal library as one key of several characters. That
-// library asks the terminal for its background colour when it is initialised; package terminal prevents this.
+// library asks the terminal for its background colour when it is initialised; package unasked prevents this.
 package tui
 
 import (
@@ -34,7 +34,10 @@ import (
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 	"a2atap/tui/terminal"
+	"a2atap/tui/unasked"
 )
+
+func init() { unasked.Over() }
 
 // Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. Errors are
 // those of the options (a *filter.Error among them) and of the terminal. It reads the source and does not close it. The

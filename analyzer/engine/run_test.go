@@ -54,6 +54,30 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
+// Exchanges that are open at the end are taken by their number: of what was not seen the first one is named.
+func TestOpenAtTheEndAreInOrder(t *testing.T) {
+	src := capture.NewMemory(capture.Info{})
+	for seq := range uint64(40) {
+		x := sampleCall()
+		x.Seq, x.State, x.Response, x.Ended = seq+1, capture.StateOpen, nil, capture.NotKnown
+		x.Request.Head = []byte("POST / HTTP/1.1\r\nHost: booker.example\r\nContent-Type: application/json\r\n\r\n")
+		x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}`)
+		if err := src.Append(capture.Steps(x)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := src.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.Run(t.Context(), nil, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.NotSeen) != 1 || r.NotSeen[0].Exchange != 1 || r.NotSeen[0].Count != 40 {
+		t.Errorf("not seen: %+v; want 40, of which exchange 1 is the first", r.NotSeen)
+	}
+}
+
 // A row of a list costs little even where nobody has summed it up.
 func BenchmarkSummarise(b *testing.B) {
 	x := sampleCall()

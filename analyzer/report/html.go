@@ -207,6 +207,7 @@ func (d *pageData) findings(r *Report) {
 	groups := make(map[string]*pageGroup)
 	var order []*pageGroup
 	worst := make(map[*pageGroup]analyzer.Severity)
+	several := severalWorkflows(r.Result.Findings)
 	for i := range r.Result.Findings {
 		f := &r.Result.Findings[i]
 		g := groups[f.Rule.ID]
@@ -226,7 +227,7 @@ func (d *pageData) findings(r *Report) {
 			place = f.Capture + ": " + place
 		}
 		in := strings.Join(f.Sections(), ", ")
-		if f.Workflow.Others {
+		if several && f.Workflow.Caused {
 			in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
 		}
 		g.Findings = append(g.Findings, pageFinding{

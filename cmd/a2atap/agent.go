@@ -25,33 +25,14 @@ the rule of that name on purpose; --fault list prints the faults that it support
 echo and spec speak A2A 1.0, spec03… 0.3, spec02 0.2, spec01 0.1; legacy speaks the dialect before that, at the root of
 its address, with streams at /subscribe and push notifications to https only.
 
-With --card the agent serves the card in a file. Its skills are what the agent does: each acts as the agent's own skill
-of the same id, or of the first tag that is such an id, or else as task-lifecycle. A message that begins with the id or
-name of a skill asks for it. Its capabilities are what the agent offers; streaming can be left out, push notifications
-need --push, and what the card says about credentials must be what --auth asks for. The agent writes its own address
-into the card. A card that is not of the agent's dialect, or promises what the agent does not do, is refused.
-
-With --skill ID=PROGRAM a program does what a skill of that card does. It is started for each message, reads what it is
-asked as a line of JSON, and writes a line for each state and each artifact (docs/agents.md).
-
-With --binding the agent serves only these bindings. echo, spec and spec03… serve gRPC, too, on the same port: over
-HTTP/2 without TLS, as the card then says with host and port.
-
-With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
-the member tenant, and HTTP+JSON names it there, in the query, or before the path (/spec/NAME/tasks).
-
-With --store tasks are kept in a file. When the agent is started again, finished ones can be read, those that wait for
-their client go on, and those that it was working on have failed and say so. Only one process at a time can use the
-file. It contains the credentials of webhooks, so only its owner can read it.
+With --card the agent serves a card of yours and does what it says, with --skill ID=PROGRAM programs of yours do what
+its skills are, and with --store tasks outlive it (help agents).
 
 Several names make several agents at one address, each below a path of its own name. The card of the first is also that
 of the address; legacy, if it is among them, has the root and the card there. The flags are for all of them.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
   a2atap agent echo spec spec03 --listen 127.0.0.1:9001
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
-  a2atap agent legacy --card travel.json --push
-  a2atap agent spec --store tasks.db --listen 127.0.0.1:9001
-  a2atap agent spec --binding grpc --binding jsonrpc --listen 127.0.0.1:9001
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return agents.Run(cmd.Context(), e, o, args) },

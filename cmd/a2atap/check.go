@@ -26,15 +26,9 @@ agent. A capture that is still being recorded is checked up to its newest exchan
 A capture is judged once: the result is kept in it, or beside it in CAPTURE.reading, and read from then on, until the
 capture grows or the rules change. --again judges it afresh.
 
-Findings, failed calls and failed tasks that a project accepts are kept in a baseline: --baseline FILE
---update-baseline accepts the current ones; from then on --baseline FILE hides and counts them, and names those that
-no longer occur. A link fails only if one of its failed calls or tasks is not accepted; accepted ones are alike in
-client, agent, operation, binding, error and its text without numbers. probe and replay take the same file. An entry
-may have a "reason", and with "until": "2027-01-31" a last day.
-
 The verdict answers three questions: was all seen that passed, did the calls work, and was it right? A capture is
 clean only if the answer to all three is yes; what was not seen, and which calls and tasks failed, stands in the
-report. See help exit.
+report. See help exit. What a project accepts is kept in a baseline (help baseline).
 
 Exit status: 0 no finding at or above --fail-on, and most calls and tasks of each link succeeded; 1 findings, or at
 least half of the calls or tasks of a link failed; 2 wrong usage; 3 a capture could not be read; 4 inconclusive:

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -292,7 +293,7 @@ func TestCaptureRooms(t *testing.T) {
 		rooms++
 		for _, to := range list {
 			below, inside := strings.CutPrefix(to, noun+"/")
-			ours := strings.HasPrefix(to, "a2atap/") && to != noun && !slices.Contains(shared, to)
+			ours := strings.HasPrefix(to, modulePrefix) && to != noun && !slices.Contains(shared, to)
 			if ours && !(inside && slices.Contains(captureRooms[i].on, below)) {
 				t.Errorf("%s imports %s: %s", from, to, captureRooms[i].why)
 			}
@@ -355,7 +356,7 @@ func TestFamiliesStandAlone(t *testing.T) {
 		families++
 		for _, to := range list {
 			fits := func(pattern string) bool { return matches(pattern, to) }
-			if strings.HasPrefix(to, "a2atap/") && !slices.ContainsFunc(allowed, fits) {
+			if strings.HasPrefix(to, modulePrefix) && !slices.ContainsFunc(allowed, fits) {
 				t.Errorf("%s imports %s: a family stands on %s", from, to, strings.Join(allowed, ", "))
 			}
 		}
@@ -414,6 +415,12 @@ func TestSDKsAreNotLinked(t *testing.T) {
 		}
 	}
 }
+
+// modulePrefix is what the import paths of this module's packages begin with.
+var modulePrefix = func() string {
+	info, _ := debug.ReadBuildInfo()
+	return info.Main.Path + "/"
+}()
 
 // listImports returns what each package of the module imports outside its tests.
 func listImports(t *testing.T) map[string][]string {

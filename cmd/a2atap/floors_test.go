@@ -129,7 +129,7 @@ func usesBetweenFiles(t *testing.T) map[string]fileUses {
 	var ours []listed
 	args := []string{"-export", "-json=ImportPath,Export"}
 	for _, p := range list("-json=ImportPath,Dir,GoFiles", "a2atap/...") {
-		if strings.HasPrefix(p.ImportPath, "a2atap/") {
+		if strings.HasPrefix(p.ImportPath, modulePrefix) {
 			ours = append(ours, p)
 		} else if p.ImportPath != "unsafe" && !strings.HasPrefix(p.ImportPath, "vendor/") {
 			args = append(args, p.ImportPath)
@@ -174,7 +174,7 @@ func usesBetweenFiles(t *testing.T) map[string]fileUses {
 				uses[fileUse{filepath.Base(from), filepath.Base(to), obj.Name(), obj.Pos()}] = true
 			}
 		}
-		found[strings.TrimPrefix(p.ImportPath, "a2atap/")] = uses
+		found[strings.TrimPrefix(p.ImportPath, modulePrefix)] = uses
 	}
 	return found
 }

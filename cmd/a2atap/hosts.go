@@ -18,8 +18,6 @@ heard of. A recorder is live if it answers now, ended if it has said so, and els
 reach the server. What is lost stands below: exchanges that it could not record, how often it was killed, and what the
 stream has removed of its beginning. The clock of a live one is compared with that of this machine.
 
-` + cli.NATSHelp + `
-
 Exit status: 0 recorders were listed; 2 wrong usage; 3 the stream cannot be read; 4 nobody has published to it.`,
 		Example: `  a2atap hosts nats://127.0.0.1:4222/traffic
   a2atap hosts nats://127.0.0.1:4222/traffic --format json | jq '.recorders[] | select(.behindSeconds > 10)'`,

@@ -182,13 +182,13 @@ func linkedImports(t *testing.T) map[string][]string {
 	imports := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		from, ours := strings.CutPrefix(fields[0], "a2atap/")
+		from, ours := strings.CutPrefix(fields[0], modulePrefix)
 		if !ours {
 			continue
 		}
 		imports[from] = nil
 		for _, to := range fields[1:] {
-			if to, ours := strings.CutPrefix(to, "a2atap/"); ours {
+			if to, ours := strings.CutPrefix(to, modulePrefix); ours {
 				imports[from] = append(imports[from], to)
 			}
 		}

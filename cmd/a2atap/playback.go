@@ -14,26 +14,17 @@ func newPlayback(e cli.Env) *cobra.Command {
 		Short: "Play the agent's side of a capture for a live client",
 		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation, task, context and
 kinds of parts, in any binding, then by what was requested before: a client may use other words, and the differences
-that are ignored are counted. --match shape also asks for the same names and types of parameters, exact for the same
-values, and --match /message/parts/0/text for the value there. Repeated requests get the recorded answers in order, then
-the last one again (with --used-up error, an error).
+that are ignored are counted (help matching). A request without a match gets a protocol error, and the differences to
+the nearest recorded request are printed on standard error.
 
-Over gRPC it is asked on the same port, by clients that begin with HTTP/2. In A2A 1.0 what was recorded in one binding is
-answered in any; --binding has cards offer one alone, so that clients of it find it.
-
-A request without a match gets a protocol error, and the differences to the nearest recorded request are printed on
-standard error. With --on-miss forward=URL a live agent answers it, and with --capture that is recorded.
+Over gRPC it is asked on the same port, by clients that begin with HTTP/2. In A2A 1.0 what was recorded in one binding
+is answered in any; --binding has cards offer one alone, so that clients of it find it.
 
 With several agents in the recording, --listen NAME=ADDR plays each at an address of its own, and cards lead there.
 Recorded notifications go to the webhook that the client gives, in order and at the recorded pace; to another machine
 only with --allow-remote.
 
---delay, --error, --drop and --break-after make faults, to see how the client bears them. OP is an operation by its name
-in any version, such as SendMessage or message/send, or * for all; @WHICH of its requests is @2, @2..4, @2.. or @..3.
-They are listed at the start, counted in the verdict, and noted in what --capture records. They do not change the exit
-status: a request that gets an error or no answer because of a flag counts as received, and not as unmatched.
-
-With --capture, --ship publishes what is recorded, as in record.
+--delay, --error, --drop and --break-after make faults, to see how the client bears them (help faults).
 
 It runs until it is interrupted. Exit status: 0 all requests were matched or forwarded, 1 some were not, 2 wrong usage,
 3 failed to listen or read, 4 inconclusive: no request came, or none to one of several agents.`,

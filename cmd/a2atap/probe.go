@@ -21,30 +21,10 @@ calls, streams, unknown tasks, malformed requests, missing credentials. Each sce
 the section that requires it, and says what to do if it does not. What was asked and answered is judged by the rules of
 check as well; findings about requests that are wrong on purpose are left out, and counted.
 
-A scenario passes or fails; it is skipped if it is not for this agent, such as one about streams for an agent without
-them; it is inconclusive if the agent's answer does not show what it is about. An agent that no longer answers is
-critical. An agent with the skills of the reference agents is told what to do by their keywords, any other is sent the
-examples of its card (--drive, --skill), or the texts of --prompt.
+With a second URL both agents are asked, and a table says what is known of each direction between them. With --client a
+client is tested (help scenarios): probe plays agents for it, and starts the command behind -- for each.
 
-Push notifications come to a receiver on loopback. An agent on another machine needs an address that it can reach
-(--webhook-url, --webhook-listen), and one that insists on https needs a certificate that it trusts (--webhook-tls,
---webhook-cert).
-
-With a second URL both agents are asked, and a table says what is known of each direction between them. Both get the
-same credentials, unless --auth2 gives those of the second. --second-auth is another user of one agent.
-
-With --capture, --ship publishes what is recorded, as in record.
-
-With --client a client is tested: probe plays agents, each with another behaviour or fault, and starts the command
-behind -- for each. {url}, {text} and {mode} in it stand for the address of the agent, what to send, and send or stream;
-they are in the variables A2ATAP_URL, A2ATAP_TEXT and A2ATAP_MODE, too. Without a command the addresses are printed, and
-an interrupt ends it. The report has what a client should do, and whether it did, and what rules found of its requests.
-
-Failures and findings that a project accepts are kept in a baseline, the same as that of check: --baseline FILE
---update-baseline accepts the current ones; from then on --baseline FILE accepts them and names those that are mended.
-Entries of tests, such as {"test": "rest/error-*", "reason": "fixed in 2.0", "until": "2027-01-31"}, can also be written
-by hand: test is a test's name or id, with * for any text but /. Such a failure stays in the report, with its reason,
-and does not fail the run. It still lowers the conformance level.
+Failures and findings that a project accepts are kept in a baseline (help baseline).
 
 Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
 the agent could not be reached, push notifications could not be received although requested, or the report or capture
@@ -54,8 +34,6 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
   a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'
   a2atap probe http://127.0.0.1:9001 --format junit -o probe.xml --capture probe.a2atap --baseline known.json
   a2atap probe booker=http://127.0.0.1:9001 hotel=http://127.0.0.1:9002
-  a2atap probe booker=https://booker.example hotel=https://hotel.example --auth bearer:env:B --auth2 apikey:env:H
-  a2atap probe https://booker.example/a2a --webhook-listen 127.0.0.1:9003 --webhook-url https://hooks.example
   a2atap probe --client -- python my_client.py {url} {text}
   a2atap probe --list`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,7 +11,6 @@ import (
 	"a2atap/cmd/internal/inspector"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
-	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy/hold"
 )
 
@@ -21,47 +20,20 @@ func newRecord(e cli.Env) *cobra.Command {
 		Use:   "record [--agent [NAME=]URL[@[HOST:]PORT]]... [--forward [HOST:]PORT]",
 		Short: "Record the traffic between clients and agents, and check it live",
 		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. Traffic is
-forwarded at once and byte for byte, recorded into a capture, and checked. A line is printed for each exchange when it
-ends (number, time, link, operation, HTTP status, duration, task and state or error), and one for each finding. Only
-URLs in the agent card are changed, so that clients that follow it come back through the tap, and those of webhooks
-(--no-rewrite turns both off).
+forwarded at once and byte for byte, recorded into a capture with secrets hidden, and checked. A line is printed for
+each exchange when it ends (number, time, link, operation, status, duration, task and state or error), and one for each
+finding. Only URLs in agent cards and those of webhooks are changed, so that they lead back to the tap. With --forward
+it also opens an HTTP proxy, for clients whose URL cannot be changed.
 
-A tap admits requests for a loopback name or address, the address that it listens on, or the agent itself, so that no
-web page can reach the agent through it. Clients that reach it by another name, such as those in containers, get 421
-until that name is given with --allow-host.
-
-A client has the name that --client gives it. Otherwise a client on this machine whose process listens at the address of
-exactly one of the tapped agents is that agent (Linux and macOS), and any other is named by its User-Agent; --client
-tells apart clients that have the same one. Clients of the forward proxy can name themselves (http://NAME@HOST:PORT).
-
-Record runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by
-placeholders in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is
-the user's own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
-
-Judging yields to the traffic: on a busy machine it falls behind, says so, and catches up when there is time, at the
-latest at the end.
-
-` + recorder.ForwardHelp + `
-
-` + recorder.WebhookHelp + `
-
-` + recorder.ReachHelp + `
-
-` + recorder.FaultHelp() + `
-
-` + shipment.Help + `
-
-` + cli.NATSHelp + `
+Record runs until it is interrupted, or until --duration or --exchanges is reached; a second interrupt, at least one
+second after the first, ends it at once. Judging yields to the traffic: on a busy machine it falls behind, says so, and
+catches up when there is time, at the latest at the end.
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
-findings at or above it, or at least half of the calls of a link failed, 4 inconclusive: nothing was judged, or more of a
-link was not seen than was judged (see help exit).`,
+and 4, as of check (help exit).`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
-  a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --forward 7080 --tunnel idp.example
-  a2atap record --agent booker=http://127.0.0.1:9001 --fault booker:cut-stream=2@SendStreamingMessage#1
-  a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
   a2atap record --agent http://127.0.0.1:9001 --ship nats://127.0.0.1:4222/traffic
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
@@ -71,11 +43,10 @@ link was not seen than was judged (see help exit).`,
 	f.DurationVar(&o.Duration, "duration", 0, "end after `D`, such as 30s")
 	f.Int64Var(&o.Exchanges, "exchanges", 0, "end when `N` exchanges have ended; open ones then get 5 s more")
 	f.StringVar(&o.ReadyFile, "ready-file", "",
-		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
-	f.StringVar(&o.Format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
-		"(JSON Lines, in which type is tap, forward, ship, exchange, event, finding, webhook or verdict)")
-	f.BoolVar(&o.TUI, "tui", false, "show the recording in the inspector, where :hold stops messages on "+
-		"their way; findings are printed when it ends")
+		"once all are listening, write NAME URL of each tap, and forward URL, to `FILE`")
+	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text, or json (JSON Lines, in which type is tap, forward, "+
+		"ship, exchange, event, finding, webhook or verdict)")
+	f.BoolVar(&o.TUI, "tui", false, "show it in the inspector, where :hold stops messages; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
 

@@ -21,37 +21,23 @@ answers by meaning: outcomes, states, kinds and order of events, errors, kinds o
 media types, and what the client has in the end: artifacts, none of whose chunks may be lost. Ids that the agent
 creates are replaced by those of the live agent; texts and the size of chunks may differ. --profile shape also
 compares the whole structure, exact everything but ids and times. A rule that only the live agent breaks is a
-difference, too, unless --baseline accepts the finding. --ignore, --match and --noise say what may differ; none of
-them hides an outcome, nor a state or an error that it does not name itself.
+difference, too, unless --baseline accepts the finding. What may differ beyond that, help compare says.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
 it is live; --filter client:NAME plays only what NAME sent.
 
-The report names each cause once, and what follows from it below it: an agent that fails a task also answers differently
-when asked about it. The format markdown suits a comment on a pull request; html is one page to keep or to send.
-
-A recording contains no secrets. --auth and --oauth-… are those of send: the credentials that they give go where the
-recording has placeholders, and with NAME= before them only to the agent NAME. They are not printed.
-
---binding and --dialect translate the requests, and play a recording of JSON-RPC over HTTP+JSON, or one of 0.3 in 1.0.
-What cannot be said there is left out and named. Answers are then compared by what they mean: in another dialect, names
-in JSON, media types and HTTP statuses are not compared.
-
-Where the recording has webhooks, replay receives in their place and compares the notifications. Agents on other
-machines need --webhook-url.
+A recording contains no secrets: give credentials with --auth or --oauth-… (help credentials). Where it has webhooks,
+replay receives in their place and compares the notifications. --binding and --dialect translate the requests, and play
+a recording of JSON-RPC over HTTP+JSON, or one of 0.3 in 1.0 (help requests).
+The report names each cause once, and what follows from it below it.
 
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the agent failed, 4 inconclusive: nothing
 was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
   a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
-  a2atap replay c.a2atap --to http://127.0.0.1:9001 --ignore GetTask:/metadata/took --noise noise.txt
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
-  a2atap replay c.a2atap --to http://127.0.0.1:9001 --format html -o replay.html
-  a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret
-  a2atap replay c.a2atap --to booker=https://b.example --to hotel=https://h.example --auth booker=bearer:env:B
-  a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example
   a2atap replay c.a2atap --to http://127.0.0.1:9001/spec --binding http+json
   a2atap replay old.a2atap --to http://127.0.0.1:9001/spec --dialect 1.0 --capture new.a2atap`,
 		RunE: func(cmd *cobra.Command, args []string) error { return replayer.Run(cmd.Context(), e, o, args[0]) },

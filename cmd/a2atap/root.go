@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/completer"
+	"a2atap/cmd/internal/manual"
 	"a2atap/proxy/capture/credential"
 )
 
@@ -111,32 +112,6 @@ func saidOnce(text string) string {
 	return strings.Join(kept, ": ")
 }
 
-// The help of a command begins with examples that work.
-const helpTemplate = `{{if .HasExample}}{{.Example}}
-
-{{end}}{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
-
-{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
-
-const usageTemplate = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND
-
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
-
-Topics of {{.CommandPath}} help:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsagesWrapped 120 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
-
-Flags of all commands:
-{{.InheritedFlags.FlagUsagesWrapped 120 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
-
-{{.CommandPath}} COMMAND --help says more about a command.{{end}}
-`
-
 func newRoot(e cli.Env) *cobra.Command {
 	if e.Common == nil {
 		e.Common = &cli.CommonFlags{}
@@ -179,15 +154,13 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	})
 	root.Version = cli.Tool().Version
 	root.SetVersionTemplate(cli.Tool().Name + " {{.Version}}\n")
-	root.SetHelpTemplate(helpTemplate)
-	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newTopics()...)
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
 		newReplay(e), newDiff(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e),
-		newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e),
+		newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e), newMan(e),
 	)
+	manual.Add(root, topics())
 	completer.Add(root, e)
 	root.InitDefaultCompletionCmd()
 	if shells, _, err := root.Find([]string{"completion"}); err == nil && shells != root {
@@ -219,17 +192,4 @@ func argumentNames(cmd *cobra.Command) string {
 		return "no arguments"
 	}
 	return names
-}
-
-func newVersion(e cli.Env) *cobra.Command {
-	return withArgs(&cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  a2atap version",
-		RunE: func(*cobra.Command, []string) error {
-			t := cli.Tool()
-			_, err := fmt.Fprintln(e.Out, t.Name, t.Version)
-			return err
-		},
-	}, 0, 0)
 }

@@ -38,12 +38,6 @@ proxy for localhost, as Go programs do, is not recorded: give the program the UR
 through at all, run says what may be the reason, and exits with 4 (--allow-empty: 0). A proxy that is already configured
 is used only with --upstream-proxy env.
 
-` + recorder.WebhookHelp + `
-
-` + recorder.ReachHelp + `
-
---fault and --ship are those of record; faults are made only in answers that come through a tap (--agent).
-
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else 4 if nothing
 came through, else that of record.`,
 		Example: `  a2atap run -- python planner.py

@@ -21,22 +21,12 @@ from standard input.
 A task that is not complete at once is polled until it has ended or waits for its client; a stream that is cut before
 that is polled too. --stream prints each event as it arrives. --output text prints one final text and nothing else: that
 of the message, else of the artifacts, else of the status, else of the history, else the raw JSON.
-
-With --push the agent reports on the task to a receiver that send opens; send prints what comes, and waits for the
-notification that the task has ended or waits for its client.
-
-With --capture what passes is recorded into a capture, as a tap would.
-
-With --get, --list, --cancel or --subscribe, send asks about tasks instead, and with --profile it prints what the card
-says.
-
---message and --configuration are merged into what is sent (as a JSON merge patch), in the words of the protocol that is
-spoken. In their strings {{prompt}} is TEXT; --var gives other variables.
+With --push the agent reports on the task to a receiver that send opens. With --get, --list, --cancel or --subscribe,
+send asks about tasks instead (help tasks), and with --profile it prints what the card says. What is sent can be changed
+in any place (help requests).
 
 With --fault the client breaks the rule of that name on purpose, for testing agents and this tool. If the rule
 concerns an operation other than sending, that operation follows for the task of the answer.
-
-Secrets that flags give are never printed: … stands in their place, also in what the agent answers.
 
 Exit status: 0 an answer; 1 the task failed, was canceled or rejected, or waits for input and --interactive was not
 given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read or did not come in
@@ -45,8 +35,6 @@ time.`,
   a2atap send http://127.0.0.1:7001/spec 'streaming tell me more' --stream
   a2atap send http://127.0.0.1:7001/spec 'multi-turn hello' --interactive
   a2atap send https://booker.example/a2a 'two seats' --auth bearer:env:TOKEN --output text
-  a2atap send https://booker.example/a2a 'two seats' --oauth-client-id cli --oauth-client-secret @secret
-  a2atap send http://127.0.0.1:7001/spec 'two seats' --message '{"metadata":{"run":"{{run}}"}}' --var run=7
   a2atap send http://127.0.0.1:9001/spec 'two seats' --capture c.a2atap && a2atap check c.a2atap
   a2atap send http://127.0.0.1:7001/spec --get 0b5e7e6e-7c1c-4b0e-9f3f-2f6f0a4b9c1d
   a2atap send http://127.0.0.1:7001/spec --profile`,

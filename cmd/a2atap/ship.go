@@ -24,8 +24,6 @@ and waits for a server that is away for as long as that takes.
 Only captures of a2atap are shipped; a2atap import makes one of other files. A capture with secrets in it, which
 --keep-secrets makes, is refused.
 
-` + cli.NATSHelp + `
-
 Exit status: 0 the stream has all of it; 2 wrong usage; 3 a capture cannot be read, or not all of it could be sent: the
 server took nothing for the time of --ship-patience, or the error is not one that passes by itself.`,
 		Example: `  a2atap ship c.a2atap nats://127.0.0.1:4222/traffic

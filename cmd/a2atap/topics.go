@@ -9,26 +9,27 @@ import (
 
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/manual"
 	"a2atap/proxy/capture/filter"
 	differences "a2atap/replay/report"
 )
 
-// newTopics returns the help topics: commands that only explain. What begins with two blanks and a2atap in their texts
-// is a command line that works on a capture called c.a2atap.
-func newTopics() []*cobra.Command {
-	return []*cobra.Command{
-		{Use: "filter", Short: "How to choose exchanges: --filter", Long: filterTopic()},
-		{Use: "places", Short: "How findings and differences say where", Long: placesTopic},
-		{Use: "formats", Short: "What captures and reports are written as", Long: formatsTopic()},
-		{Use: "exit", Short: "What the exit statuses mean", Long: exitTopic},
-	}
+// topics returns the topics of the help: those that are read for themselves, then those that list flags. What begins with
+// two blanks and a2atap in their texts is a command line that works on a capture called c.a2atap.
+func topics() []manual.Topic {
+	return append([]manual.Topic{
+		{Name: "filter", Short: "How to choose exchanges: --filter", Text: filterTopic()},
+		{Name: "places", Short: "How findings and differences say where", Text: placesTopic},
+		{Name: "formats", Short: "What captures and reports are written as", Text: formatsTopic()},
+		{Name: "exit", Short: "What the exit statuses mean", Text: exitTopic},
+	}, flagTopics()...)
 }
 
 // newHelp returns the command help, which says so where there is nothing to explain.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
-		Short: "Explain a command, or a topic: filter, places, formats, exit",
+		Short: "Explain a command, or a topic",
 		Example: `  a2atap help check
   a2atap help filter`,
 		RunE: func(help *cobra.Command, args []string) error {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
@@ -15,16 +17,33 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// An exchange is one recorded exchange that can be played.
+// An exchange is what is remembered of a recorded exchange that can be played: as much as it takes to find it. The rest
+// is read when it is played.
 type exchange struct {
-	seq   uint64
-	x     *capture.Exchange
-	call  a2a.Call
-	form  form
-	tasks []string  // that its answer shows or its request names
-	ctx   string    // that its answer shows first
-	after *exchange // the latest one before it that changed its task; nil if none did
-	uses  int       // how often it was played
+	seq      uint64
+	agent    capture.Peer
+	started  time.Time
+	known    *a2a.Known // what was known of its address
+	binding  a2a.Binding
+	dialects a2a.Dialects
+	message  string  // id of the message that it sends
+	push     *pushed // nil if it sets no push config
+	form     form
+	tasks    []string        // that its answer shows or its request names
+	ctx      string          // that its answer shows first
+	after    *exchange       // the latest one before it that changed its task; nil if none did
+	due      []*notification // that follow it
+	uses     int             // how often it was played
+}
+
+// A pushed config is what a recorded push config has that a live one has otherwise.
+type pushed struct{ url, token, credentials string }
+
+// A recorded exchange is one as it was recorded.
+type recorded struct {
+	*exchange
+	x    *capture.Exchange
+	call a2a.Call
 }
 
 // changesTask reports whether the operation does something to a task, so that answers about it may be others
@@ -35,42 +54,37 @@ func changesTask(op a2a.Operation) bool {
 
 // A recording is what can be played of a capture.
 type recording struct {
-	info        capture.Info
-	exchanges   []*exchange
-	clientNamed map[string]bool // ids that the client named first, by role and text
-	seen        map[string]bool // all ids, likewise
-	reader      reading.Reader  // what cards and calls of the capture tell about addresses
-
-	notifications []*notification
+	src       capture.Source
+	exchanges []*exchange
+	ids       map[string]maker  // by role and text
+	reader    reading.Reader    // what cards and calls of the capture tell about addresses
+	known     []*a2a.Known      // what was known of addresses lately
+	texts     map[string]string // places of parameters, and names: each is kept once
 }
 
-// load reads what went to an agent, or to all if it has no name.
-func load(ctx context.Context, src capture.Source, agent string) (*recording, error) {
-	info, err := src.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &recording{info: info, clientNamed: map[string]bool{}, seen: map[string]bool{}}
-	seen := s.seen
+// load reads what went to an agent, or to all if it has no name, and remembers the exchanges that are to be kept.
+func load(ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool) (*recording, error) {
+	s := &recording{src: src, ids: map[string]maker{}, texts: map[string]string{}}
 	last := map[string]*exchange{}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return nil, err
 		}
 		if isWebhook(x) {
-			if n := readNotification(x, last); n != nil {
-				s.notifications = append(s.notifications, n)
-			}
+			readNotification(x, last)
 			continue
 		}
 		if agent != "" && !Is(x.Agent.Name, agent) {
 			continue
 		}
-		if a := s.read(x, seen); a != nil {
+		if a := s.read(x); a != nil {
 			a.follow(last)
-			s.exchanges = append(s.exchanges, a)
+			if keep == nil || keep(x) {
+				s.exchanges = append(s.exchanges, a)
+			}
 		}
 	}
+	s.texts = nil
 	return s, nil
 }
 
@@ -83,13 +97,13 @@ func Is(name, agent string) bool {
 // Agents returns the names of the agents whose calls a capture has, in the order in which they came. An agent with
 // further addresses is named once.
 func Agents(ctx context.Context, src capture.Source) ([]string, error) {
-	s, err := load(ctx, src, "")
+	s, err := load(ctx, src, "", nil)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
 	}
 	var names []string
 	for _, a := range s.exchanges {
-		name := a.x.Agent.Name
+		name := a.agent.Name
 		if !slices.ContainsFunc(names, func(known string) bool { return Is(name, known) }) {
 			names = append(names, name)
 		}
@@ -99,37 +113,74 @@ func Agents(ctx context.Context, src capture.Source) ([]string, error) {
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.
 func isWebhook(x *capture.Exchange) bool {
+	return callOf(x, &a2a.Known{}).Operation == a2a.Webhook
+}
+
+// callOf returns what an exchange asks, given what is known of its address.
+func callOf(x *capture.Exchange, known *a2a.Known) a2a.Call {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Content()
-	call := a2a.DecodeRequest(a2a.Request{
+	return a2a.DecodeRequest(a2a.Request{
 		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
-	}, a2a.Known{})
-	return call.Operation == a2a.Webhook
+	}, *known)
+}
+
+// knownOf returns what is known of the address of an exchange. What is known of many is kept once.
+func (s *recording) knownOf(x *capture.Exchange) *a2a.Known {
+	now := s.reader.Known(x.Agent.URL, capture.ParseRequestHead(x.Request.Head).Target)
+	for _, known := range s.known {
+		if reflect.DeepEqual(*known, now) {
+			return known
+		}
+	}
+	const lately = 32
+	if len(s.known) == lately {
+		s.known = s.known[1:]
+	}
+	s.known = append(s.known, &now)
+	return &now
 }
 
 // read returns an exchange for playback, or nil if there is nothing to play.
-func (s *recording) read(x *capture.Exchange, seen map[string]bool) *exchange {
-	head := capture.ParseRequestHead(x.Request.Head)
-	body, err := x.Request.Content()
-	call := a2a.DecodeRequest(a2a.Request{
-		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
-		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
-	}, s.reader.Known(x.Agent.URL, head.Target))
-	if !call.A2A() || call.Batch != nil {
+func (s *recording) read(x *capture.Exchange) *exchange {
+	known := s.knownOf(x)
+	r := &recorded{x: x, call: callOf(x, known)}
+	if !r.call.A2A() || r.call.Batch != nil {
 		return nil
 	}
-	s.reader.Answered(x, reading.ReadAnswer(&call, x, nil))
-	for _, k := range clientIDs(&call) {
-		s.clientNamed[k] = s.clientNamed[k] || !seen[k]
-		seen[k] = true
-	}
+	s.reader.Answered(x, reading.ReadAnswer(&r.call, x, nil))
+	s.name("context", contextOf(&r.call), clientMade)
+	s.name("task", r.call.TaskID, clientMade)
 	if !playable(x.Response) {
 		return nil
 	}
-	a := &exchange{seq: x.Seq, x: x, call: call, form: newForm(&call)}
-	a.tasks = s.shownIDs(a, seen)
-	return a
+	r.exchange = &exchange{
+		seq: x.Seq, started: x.Started, known: known, agent: x.Agent,
+		binding: r.call.Binding, dialects: r.call.Dialects, message: r.call.MessageID, form: newForm(&r.call),
+	}
+	if config := r.call.PushConfig; config.Exists() {
+		r.push = &pushed{config.URL(), config.Token(), config.Credentials()}
+	}
+	s.shown(r)
+	r.form.letGo(s.texts)
+	return r.exchange
+}
+
+// open reads an exchange as it was recorded.
+func (s *recording) open(ctx context.Context, a *exchange) (*recorded, error) {
+	x, err := s.src.Exchange(ctx, a.seq)
+	if err != nil {
+		return nil, fmt.Errorf("read exchange %d of the capture again: %w", a.seq, err)
+	}
+	return &recorded{exchange: a, x: x, call: callOf(x, a.known)}, nil
+}
+
+// name notes who names an id, if it is the first time.
+func (s *recording) name(role, id string, by maker) {
+	if key := roleKey(role, id); id != "" && s.ids[key] == 0 {
+		s.ids[key] = by
+	}
 }
 
 // playable reports whether there is an answer to give. That a card has not changed is none to a client that has not
@@ -145,17 +196,6 @@ func playable(r *capture.Response) bool {
 // roleKey returns the key of an id in the maps of a recording.
 func roleKey(role, id string) string { return role + "\x00" + id }
 
-// clientIDs returns the keys of the ids in a request that a client may have made.
-func clientIDs(call *a2a.Call) []string {
-	var keys []string
-	for role, id := range map[string]string{"context": contextOf(call), "task": call.TaskID, "message": call.MessageID} {
-		if id != "" {
-			keys = append(keys, roleKey(role, id))
-		}
-	}
-	return keys
-}
-
 // contextOf returns the context that a request names: in 0.1 its session (A2A 0.1 §7).
 func contextOf(call *a2a.Call) string {
 	if call.ContextID == "" && call.Dialects.Has(a2a.V0_1) {
@@ -167,23 +207,24 @@ func contextOf(call *a2a.Call) string {
 // contextOfTask returns the context of a task, or its session.
 func contextOfTask(t a2a.Task) string { return cmp.Or(t.ContextID(), t.SessionID()) }
 
-// shownIDs records the ids that an answer shows, and returns the tasks among them with the one that the request names.
-func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
-	var tasks []string
-	if a.call.TaskID != "" {
-		tasks = append(tasks, a.call.TaskID)
+// shown notes what an answer shows: its ids, the task among them unless the request names one, and whether it is an
+// error.
+func (s *recording) shown(r *recorded) {
+	if r.call.TaskID != "" {
+		r.tasks = append(r.tasks, r.call.TaskID)
 	}
 	note := func(task, ctx string) {
-		seen[roleKey("task", task)], seen[roleKey("context", ctx)] = true, true
-		a.ctx = cmp.Or(a.ctx, ctx)
-		if task != "" && len(tasks) == 0 {
-			tasks = append(tasks, task)
+		s.name("task", task, agentMade)
+		s.name("context", ctx, agentMade)
+		r.ctx = cmp.Or(r.ctx, ctx)
+		if task != "" && len(r.tasks) == 0 {
+			r.tasks = append(r.tasks, task)
 		}
 	}
-	for payload := range a.payloads() {
+	for payload := range r.payloads() {
 		switch v := payload.Value; payload.Kind {
 		case a2a.ErrorPayload:
-			a.form.failed = true
+			r.form.failed = true
 		case a2a.TaskPayload:
 			note(a2a.Task{Value: v}.ID(), contextOfTask(a2a.Task{Value: v}))
 		case a2a.StatusPayload:
@@ -192,19 +233,19 @@ func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
 			note(a2a.ArtifactUpdate{Value: v}.TaskID(), a2a.ArtifactUpdate{Value: v}.ContextID())
 		case a2a.MessagePayload:
 			ctx := a2a.Message{Value: v}.ContextID()
-			seen[roleKey("context", ctx)] = true
-			a.ctx = cmp.Or(a.ctx, ctx)
+			s.name("context", ctx, agentMade)
+			r.ctx = cmp.Or(r.ctx, ctx)
 		case a2a.TaskListPayload:
 			for t := range payload.Tasks() {
-				seen[roleKey("task", t.ID())], seen[roleKey("context", contextOfTask(t))] = true, true
+				s.name("task", t.ID(), agentMade)
+				s.name("context", contextOfTask(t), agentMade)
 			}
 		}
 	}
-	return tasks
 }
 
 // payloads yields the payloads of the answer.
-func (a *exchange) payloads() func(yield func(a2a.Payload) bool) {
+func (a *recorded) payloads() func(yield func(a2a.Payload) bool) {
 	return func(yield func(a2a.Payload) bool) {
 		r := a.x.Response
 		if !r.Stream {
@@ -228,7 +269,7 @@ func (a *exchange) payloads() func(yield func(a2a.Payload) bool) {
 func (a *exchange) follow(last map[string]*exchange) {
 	for _, task := range a.tasks {
 		a.after = last[task]
-		if changesTask(a.call.Operation) {
+		if changesTask(a.form.op) {
 			last[task] = a
 		}
 	}
@@ -236,20 +277,20 @@ func (a *exchange) follow(last map[string]*exchange) {
 
 // A notification is one recorded delivery to a webhook.
 type notification struct {
-	x     *capture.Exchange
-	body  []byte
+	seq   uint64
 	task  string
-	url   string    // where it went
-	after *exchange // it is due when this is played
+	url   string        // where it went
+	delay time.Duration // after the exchange that it follows
 }
 
-// readNotification reads a recorded delivery, or returns nil if it cannot be given again.
-func readNotification(x *capture.Exchange, last map[string]*exchange) *notification {
+// readNotification reads a recorded delivery, and has it follow the latest exchange that changed its task, if there is
+// one and it can be given again.
+func readNotification(x *capture.Exchange, last map[string]*exchange) {
 	body, err := x.Request.Content()
 	if err != nil || !x.Request.Body.Kept() {
-		return nil
+		return
 	}
-	n := &notification{x: x, body: body, url: webhookURL(x)}
+	n := &notification{seq: x.Seq, url: webhookURL(x)}
 	switch p := a2a.DecodeWebhook(body); p.Kind {
 	case a2a.TaskPayload:
 		n.task = a2a.Task{Value: p.Value}.ID()
@@ -260,10 +301,10 @@ func readNotification(x *capture.Exchange, last map[string]*exchange) *notificat
 	case a2a.MessagePayload:
 		n.task = a2a.Message{Value: p.Value}.TaskID()
 	}
-	if n.after = last[n.task]; n.after == nil {
-		return nil
+	if a := last[n.task]; a != nil {
+		n.delay = x.Started.Sub(a.started)
+		a.due = append(a.due, n)
 	}
-	return n
 }
 
 // webhookURL returns where a recorded notification went.

@@ -3,6 +3,8 @@ package playback
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"iter"
 	"maps"
 	"net/url"
 	"slices"
@@ -19,10 +21,9 @@ import (
 // query. What the client makes anew each time (message ids, webhook URLs and their secrets) is not in it.
 type form struct {
 	op     a2a.Operation
-	method string            // of JSON-RPC, where the operation is not known
-	leaves map[string]string // scalar parameters by JSON Pointer from the parameters
-	kinds  map[string]a2a.Kind
-	parts  []a2a.PartKind // of the message, several of a kind in a row as one
+	method string // of JSON-RPC, where the operation is not known
+	leaves []leaf // scalar parameters, in the order of their places
+	parts  string // the kinds of the message's parts, several of a kind in a row as one
 	task   string
 	ctx    string
 	config string
@@ -30,38 +31,113 @@ type form struct {
 	failed bool // it was answered with an error
 }
 
+// A leaf is a parameter that is a string, a number or a truth value.
+type leaf struct {
+	at   string // JSON Pointer from the parameters
+	kind a2a.Kind
+	sum  uint64 // of the text; one for all that clients mint
+	text string // of a recorded one that was let go of only where it has placeholders
+}
+
+// minted is the sum of texts that clients make anew, each of which is as good as another.
+const minted = 0
+
+var seed = maphash.MakeSeed()
+
+func newLeaf(at, text string, kind a2a.Kind) leaf {
+	l := leaf{at: at, kind: kind, sum: minted, text: text}
+	if !compare.Opaque(text) {
+		l.sum = maphash.String(seed, text) | 1
+	}
+	return l
+}
+
+// fits reports whether a live parameter can be what was recorded: where the recording hides a secret, any other is as
+// good.
+func (recorded *leaf) fits(live *leaf) bool {
+	return recorded.sum == live.sum || recorded.hides() && credential.Fits(recorded.text, live.text)
+}
+
+func (l *leaf) hides() bool { return l.text != "" && credential.HasPlaceholder([]byte(l.text)) }
+
 func newForm(call *a2a.Call) form {
 	f := form{
-		op: call.Operation, leaves: map[string]string{}, kinds: map[string]a2a.Kind{},
-		task: call.TaskID, ctx: contextOf(call), config: call.ConfigID, page: call.PageToken,
+		op: call.Operation, task: call.TaskID, ctx: contextOf(call), config: call.ConfigID, page: call.PageToken,
 	}
 	if f.op == a2a.NoOperation {
 		f.method = call.Method + call.Route
 	}
 	if call.HasHistoryLength {
-		f.leaves["/historyLength"] = strconv.FormatInt(call.HistoryLength, 10)
+		f.add("/historyLength", strconv.FormatInt(call.HistoryLength, 10), 0)
 	}
 	if call.Tenant != "" {
-		f.leaves["/tenant"] = call.Tenant
+		f.add("/tenant", call.Tenant, 0)
 	}
+	var parts []a2a.PartKind
 	for _, p := range (a2a.Message{Value: call.Message}).Parts().All() {
-		f.parts = append(f.parts, p.PartKind())
+		parts = append(parts, p.PartKind())
 	}
-	f.parts = slices.Compact(f.parts)
+	f.parts = words(slices.Compact(parts))
 	f.value("", call.Params, call)
 	if call.Binding == a2a.HTTPJSON {
 		f.query(call.Query)
 	}
+	slices.SortStableFunc(f.leaves, func(a, b leaf) int { return strings.Compare(a.at, b.at) })
+	slices.Reverse(f.leaves) // of several with one name the last counts
+	f.leaves = slices.CompactFunc(f.leaves, func(a, b leaf) bool { return a.at == b.at })
+	slices.Reverse(f.leaves)
 	return f
+}
+
+func (f *form) add(at, text string, kind a2a.Kind) {
+	f.leaves = append(f.leaves, newLeaf(at, text, kind))
+}
+
+// letGo forgets the texts that need not be known to compare, and shares those of places.
+func (f *form) letGo(places map[string]string) {
+	leaves := make([]leaf, len(f.leaves))
+	for i, l := range f.leaves {
+		if !l.hides() {
+			l.text = ""
+		}
+		if _, known := places[l.at]; !known {
+			places[l.at] = l.at
+		}
+		l.at = places[l.at]
+		leaves[i] = l
+	}
+	f.leaves = leaves
+}
+
+// sum returns a sum of all parameters. Where no form hides one, those with equal sums have the same.
+func (f *form) sum() uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, l := range f.leaves {
+		h.WriteString(l.at)
+		maphash.WriteComparable(&h, l.sum)
+	}
+	return h.Sum64()
+}
+
+// hidden returns the parameters in which the recording hides something; "" if there are none.
+func (f *form) hidden() string {
+	var b strings.Builder
+	for i := range f.leaves {
+		if l := &f.leaves[i]; l.hides() {
+			b.WriteString(l.at + "=" + l.text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // value adds the leaves at and below a value of the parameters.
 func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
 	if call.PushConfig.Exists() && v.Exists() && v.Offset() == call.PushConfig.Offset() {
-		f.leaves["/push"] = "yes"
+		f.add("/push", "yes", 0)
 		return
 	}
-	switch f.kinds[at] = v.Kind(); v.Kind() {
+	switch kind := v.Kind(); kind {
 	case a2a.Object:
 		for name, member := range v.Members() {
 			if !f.renamed(name, member, at) {
@@ -73,9 +149,9 @@ func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
 			f.value(a2a.Ptr(at, i), e, call)
 		}
 	case a2a.String:
-		f.leaves[at] = v.Text()
+		f.add(at, v.Text(), kind)
 	case a2a.Number, a2a.Bool:
-		f.leaves[at] = string(v.Raw())
+		f.add(at, string(v.Raw()), kind)
 	}
 }
 
@@ -104,7 +180,7 @@ func (f *form) query(query string) {
 			continue
 		}
 		if text, err := url.QueryUnescape(value); err == nil {
-			f.leaves[a2a.Ptr("", name)] = text
+			f.add(a2a.Ptr("", name), text, 0)
 		}
 	}
 }
@@ -137,23 +213,32 @@ func (s *recording) pointers(list []string) ([]string, error) {
 var ErrNoValue = errors.New("no recorded request has a value at")
 
 func (s *recording) has(pointer string) bool {
-	for _, a := range s.exchanges {
-		for at := range a.form.leaves {
-			if beneath(at, pointer) {
-				return true
-			}
+	for at := range s.leaves() {
+		if beneath(at, pointer) {
+			return true
 		}
 	}
 	return false
 }
 
+// leaves yields the places of all recorded parameters.
+func (s *recording) leaves() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, a := range s.exchanges {
+			for i := range a.form.leaves {
+				if !yield(a.form.leaves[i].at) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // places names up to five places of values, as an example.
 func (s *recording) places() string {
 	seen := map[string]bool{}
-	for _, a := range s.exchanges {
-		for at := range a.form.leaves {
-			seen[at] = true
-		}
+	for at := range s.leaves() {
+		seen[at] = true
 	}
 	list := slices.Sorted(maps.Keys(seen))
 	if len(list) == 0 {
@@ -165,34 +250,38 @@ func (s *recording) places() string {
 	return strings.Join(list, ", ")
 }
 
-// shapes returns the parameters that only one form has, or that are of another type.
-func (recorded *form) shapes(live *form) (changes []compare.Change) {
-	for _, c := range recorded.values(live) {
-		_, was := recorded.leaves[c.Pointer]
-		_, is := live.leaves[c.Pointer]
-		if was != is || recorded.kinds[c.Pointer] != live.kinds[c.Pointer] {
-			changes = append(changes, c)
+// values yields the parameters that differ, in the order of their places; nil for one that only the other form has.
+func (recorded *form) values(live *form) iter.Seq2[*leaf, *leaf] {
+	return func(yield func(was, now *leaf) bool) {
+		for i, j := 0, 0; i < len(recorded.leaves) || j < len(live.leaves); {
+			var was, now *leaf
+			switch {
+			case j == len(live.leaves) || i < len(recorded.leaves) && recorded.leaves[i].at < live.leaves[j].at:
+				was = &recorded.leaves[i]
+			case i == len(recorded.leaves) || live.leaves[j].at < recorded.leaves[i].at:
+				now = &live.leaves[j]
+			default:
+				was, now = &recorded.leaves[i], &live.leaves[j]
+			}
+			if was != nil {
+				i++
+			}
+			if now != nil {
+				j++
+			}
+			if (was == nil || now == nil || !was.fits(now)) && !yield(was, now) {
+				return
+			}
 		}
 	}
-	return changes
 }
 
-// values returns the parameters that differ, in the order of their places. Where the recording hides a secret, any other
-// is as good.
-func (recorded *form) values(live *form) (changes []compare.Change) {
-	for at, was := range recorded.leaves {
-		now, isThere := live.leaves[at]
-		if !isThere || !credential.Fits(was, now) && !(compare.Opaque(was) && compare.Opaque(now)) {
-			changes = append(changes, compare.Change{Pointer: at, Was: was, Now: now})
-		}
+// differ returns how many parameters differ.
+func (recorded *form) differ(live *form) (n int) {
+	for range recorded.values(live) {
+		n++
 	}
-	for at, now := range live.leaves {
-		if _, wasThere := recorded.leaves[at]; !wasThere {
-			changes = append(changes, compare.Change{Pointer: at, Now: now})
-		}
-	}
-	slices.SortFunc(changes, func(a, b compare.Change) int { return strings.Compare(a.Pointer, b.Pointer) })
-	return changes
+	return n
 }
 
 // words names the kinds of parts.
@@ -208,16 +297,7 @@ func words(kinds []a2a.PartKind) string {
 	return strings.Join(list, ", ")
 }
 
-// quoted returns the changes with their values as they are shown. Every recorded request is compared with a live one,
-// and only one of them is shown.
-func quoted(changes []compare.Change) []compare.Change {
-	for i := range changes {
-		c := &changes[i]
-		c.Was, c.Now = shown(c.Was), shown(c.Now)
-	}
-	return changes
-}
-
+// shown returns a value as it is shown.
 func shown(s string) string {
 	if s == "" {
 		return ""

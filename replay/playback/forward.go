@@ -231,10 +231,9 @@ func mediaType(res *http.Response) string {
 func (s *service) strange() {
 	p, call := s.p, &s.call
 	p.mu.Lock()
-	task := call.TaskID != "" && p.names.known[roleKey("task", call.TaskID)] && !p.theirs[call.TaskID]
+	task := call.TaskID != "" && p.names.made("task", call.TaskID) != 0 && !p.theirs[call.TaskID]
 	name := contextOf(call)
-	key := roleKey("context", name)
-	ctx := name != "" && p.names.known[key] && !p.names.clientMade[key] && !p.theirContexts[name]
+	ctx := name != "" && p.names.made("context", name) == agentMade && !p.theirContexts[name]
 	p.mu.Unlock()
 	switch at := place(p.opts.Forward.URL.String()); {
 	case task:
@@ -313,7 +312,7 @@ func (l *learner) learn(payload a2a.Payload) {
 
 func (l *learner) own(task, ctx string) {
 	l.p.mu.Lock()
-	known := task != "" && l.p.names.known[roleKey("task", task)] && !l.p.theirs[task]
+	known := task != "" && l.p.names.made("task", task) != 0 && !l.p.theirs[task]
 	if task != "" {
 		l.p.theirs[task] = true
 	}

@@ -140,7 +140,7 @@ func (a *responder) say(object []byte) ([]byte, *refusal) {
 
 // first returns the one message of a recorded answer over gRPC that is asked for in another binding, or the error that
 // it has come to.
-func (a *exchange) first() (body []byte, failed *a2a.Error) {
+func (a *recorded) first() (body []byte, failed *a2a.Error) {
 	if status, ok := a.x.Response.GRPCStatus(); ok && status.Code != grpc.OK {
 		return nil, a2a.ReadStatus(&a.call, &status).Err
 	}

@@ -2,7 +2,7 @@ package playback
 
 import (
 	"fmt"
-	"net/http"
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,30 +20,23 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	if p.theirs[call.TaskID] {
 		return nil, nil, &Miss{Operation: f.String(), Why: "the live agent has made its task"}
 	}
-	var state []*exchange
-	var nearest *exchange
-	var changes []compare.Change
-	for _, a := range p.recording.exchanges {
-		if a.form.op != f.op || !speaks(call, a) {
+	var found choice
+	var state uint64
+	for g := range p.index.mayMatch(&f, &p.names) {
+		if g.after != nil && (g.after.uses == 0 || g.after.seq < state) || !p.matches(g, call, &f) {
 			continue
 		}
-		different := a.form.differences(&f, &p.names, &p.opts)
-		if a.after != nil && p.names.begins(call) {
-			different = append(different, compare.Change{Pointer: "/task", Was: a.form.task, Now: f.task})
+		if g.after != nil && g.after.seq > state {
+			found, state = choice{}, g.after.seq
 		}
-		if len(different) > 0 {
-			if nearest == nil || len(different) < len(changes) {
-				nearest, changes = a, different
-			}
+		if g.after == nil && state > 0 {
 			continue
 		}
-		if a.after == nil || a.after.uses > 0 {
-			state = latest(state, a)
-		}
+		found.among(g, &f)
 	}
-	switch a := next(state, &f); {
+	switch a := found.exchange(); {
 	case a == nil:
-		return nil, nil, p.explain(&f, nearest, changes)
+		return nil, nil, p.explain(call, &f)
 	case a.uses > 0 && p.opts.UsedUp == Refuse:
 		return nil, nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "the recorded answers to it have run out"}
 	default:
@@ -51,61 +44,42 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	}
 }
 
+// matches reports whether exchanges of a group are asked for by a call.
+func (p *Player) matches(g *group, call *a2a.Call, f *form) bool {
+	if !speaks(call, g.first()) {
+		return false
+	}
+	for range p.differences(g.first(), call, f) {
+		return false
+	}
+	return true
+}
+
 // speaks reports whether a recorded answer can be given to a call: in its own binding, or in 1.0 in any.
 func speaks(call *a2a.Call, a *exchange) bool {
-	same := call.Dialects.Empty() || a.call.Dialects.Empty() || !call.Dialects.Intersect(a.call.Dialects).Empty()
-	return same && (call.Binding == a.call.Binding || call.Dialects.Has(a2a.V1_0) && a.call.Dialects.Has(a2a.V1_0))
-}
-
-// latest returns the exchanges that follow the same, latest one.
-func latest(state []*exchange, a *exchange) []*exchange {
-	if len(state) == 0 || rank(a) > rank(state[0]) {
-		return []*exchange{a}
-	}
-	if rank(a) == rank(state[0]) {
-		return append(state, a)
-	}
-	return state
-}
-
-func rank(a *exchange) uint64 {
-	if a.after == nil {
-		return 0
-	}
-	return a.after.seq
-}
-
-// next returns the first exchange that was not played yet, or the last one, or nil. One with the very parameters goes
-// before others.
-func next(state []*exchange, f *form) *exchange {
-	var fresh, same *exchange
-	for _, a := range state {
-		is := len(a.form.values(f)) == 0
-		switch {
-		case a.uses == 0 && is:
-			return a
-		case a.uses == 0 && fresh == nil:
-			fresh = a
-		case is:
-			same = a
-		}
-	}
-	switch {
-	case fresh != nil:
-		return fresh
-	case same != nil:
-		return same
-	case len(state) == 0:
-		return nil
-	}
-	return state[len(state)-1]
+	same := call.Dialects.Empty() || a.dialects.Empty() || !call.Dialects.Intersect(a.dialects).Empty()
+	return same && (call.Binding == a.binding || call.Dialects.Has(a2a.V1_0) && a.dialects.Has(a2a.V1_0))
 }
 
 // explain says why nothing matches.
-func (p *Player) explain(f *form, nearest *exchange, changes []compare.Change) *Miss {
+func (p *Player) explain(call *a2a.Call, f *form) *Miss {
 	m := &Miss{Operation: f.String()}
+	var nearest *exchange
+	least := 0
+	for _, a := range p.recording.exchanges {
+		if a.form.op != f.op || !speaks(call, a) {
+			continue
+		}
+		n := 0
+		for range p.differences(a, call, f) {
+			n++
+		}
+		if n > 0 && (nearest == nil || n < least) {
+			nearest, least = a, n
+		}
+	}
 	if nearest != nil {
-		m.Nearest, m.Changes = nearest.seq, quoted(changes)
+		m.Nearest, m.Changes = nearest.seq, p.changes(nearest, call, f)
 		m.Why = fmt.Sprintf("nothing recorded matches; the nearest is exchange %d", nearest.seq)
 		return m
 	}
@@ -128,6 +102,21 @@ func (p *Player) explain(f *form, nearest *exchange, changes []compare.Change) *
 	return m
 }
 
+// changes returns the differences between a call and a recorded one as they are shown.
+func (p *Player) changes(a *exchange, call *a2a.Call, f *form) (changes []compare.Change) {
+	whole := a.form
+	if was, err := p.recording.open(p.ctx, a); err == nil {
+		whole = newForm(&was.call)
+		whole.failed = a.form.failed
+	}
+	recorded := *a
+	recorded.form = whole
+	for d := range p.differences(&recorded, call, f) {
+		changes = append(changes, compare.Change{Pointer: d.at, Was: shown(d.was), Now: shown(d.now)})
+	}
+	return changes
+}
+
 // String names what the form asks.
 func (f *form) String() string {
 	if f.op != a2a.NoOperation {
@@ -136,67 +125,72 @@ func (f *form) String() string {
 	return f.method
 }
 
-// choose finds the exchange that answers a call, and marks it as played.
-func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Substitute, *Miss) {
+// choose finds the exchange that answers a call, and marks it as played. Names are the ids that its answer has for this
+// client.
+func (p *Player) choose(call *a2a.Call) (*exchange, naming, *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a, form, miss := p.match(call)
 	if miss != nil {
-		return nil, nil, miss
+		return nil, naming{}, miss
 	}
 	a.uses++
 	p.report.Served++
-	if n := len(a.form.values(form)); n > 0 {
+	if n := a.form.differ(form); n > 0 {
 		p.report.Differed++
 		p.report.Ignored += n
 	}
 	p.names.learn(call, a)
 	p.hook(a, call)
-	return a, p.names.substitute(call, &a.call, p.cardURLs(a, r)), nil
+	return a, p.names.now(), nil
 }
 
-// differences returns where a live form differs from a recorded one, as far as the options ask, with the values as they
-// are; see quoted. The names translate ids of the live client.
-func (recorded *form) differences(live *form, n *names, o *Options) []compare.Change {
-	var changes []compare.Change
-	add := func(at, was, now string) {
-		changes = append(changes, compare.Change{Pointer: at, Was: was, Now: now})
-	}
-	if recorded.method != live.method {
-		add("/method", recorded.method, live.method)
-	}
-	// A live agent that takes what is unmatched may know a task that the recorded one did not.
-	unknown := live.op.Sends() || n.free && recorded.failed && o.Forward == nil
-	if !n.means("task", live.task, recorded.task) && !(unknown && n.mayName(live.task, recorded.task)) {
-		add("/task", recorded.task, live.task)
-	}
-	if !n.means("context", live.ctx, recorded.ctx) {
-		add("/contextId", recorded.ctx, live.ctx)
-	}
-	if recorded.config != live.config && live.op != a2a.CreatePushConfig && !live.op.Sends() {
-		add("/config", recorded.config, live.config)
-	}
-	if recorded.page != live.page {
-		add("/pageToken", recorded.page, live.page)
-	}
-	switch o.Match {
-	case ByShape:
-		changes = append(changes, recorded.shapes(live)...)
-	case ByValue:
-		return append(changes, recorded.values(live)...)
-	default:
-		if !slices.Equal(recorded.parts, live.parts) {
-			add("/message/parts", words(recorded.parts), words(live.parts))
+// A difference is a place in which a live form differs from a recorded one.
+type difference struct {
+	at       string // JSON Pointer from the parameters, or the name of another part of the form
+	was, now string // the texts, if the recorded form has them
+}
+
+// differences yields where what a call asks differs from an exchange, as far as the options ask. The names translate ids
+// of the live client.
+func (p *Player) differences(a *exchange, call *a2a.Call, live *form) iter.Seq[difference] {
+	recorded, n := &a.form, &p.names
+	return func(yield func(difference) bool) {
+		// A live agent that takes what is unmatched may know a task that the recorded one did not.
+		unknown := live.op.Sends() || n.free && recorded.failed && p.opts.Forward == nil
+		task := n.means("task", live.task, recorded.task) || unknown && n.mayName(live.task, recorded.task)
+		for _, head := range [...]struct {
+			at, was, now string
+			same         bool
+		}{
+			{"/method", recorded.method, live.method, recorded.method == live.method},
+			{"/task", recorded.task, live.task, task && !(a.after != nil && n.begins(call))},
+			{"/contextId", recorded.ctx, live.ctx, n.means("context", live.ctx, recorded.ctx)},
+			{"/config", recorded.config, live.config, recorded.config == live.config ||
+				live.op == a2a.CreatePushConfig || live.op.Sends()},
+			{"/pageToken", recorded.page, live.page, recorded.page == live.page},
+			{"/message/parts", recorded.parts, live.parts, p.opts.Match != ByOperation || recorded.parts == live.parts},
+		} {
+			if !head.same && !yield(difference{head.at, head.was, head.now}) {
+				return
+			}
+		}
+		if p.opts.Match == ByOperation && len(p.opts.Pointers) == 0 {
+			return
+		}
+		for was, now := range recorded.values(live) {
+			d, counts := difference{}, p.opts.Match == ByValue
+			if was != nil {
+				d.at, d.was = was.at, was.text
+			}
+			if now != nil {
+				d.at, d.now = now.at, now.text
+			}
+			counts = counts || p.opts.Match == ByShape && (was == nil || now == nil || was.kind != now.kind) ||
+				slices.ContainsFunc(p.opts.Pointers, func(p string) bool { return beneath(d.at, p) })
+			if counts && !yield(d) {
+				return
+			}
 		}
 	}
-	if len(o.Pointers) == 0 {
-		return changes
-	}
-	for _, c := range recorded.values(live) {
-		if slices.ContainsFunc(o.Pointers, func(p string) bool { return beneath(c.Pointer, p) }) &&
-			!slices.Contains(changes, c) {
-			changes = append(changes, c)
-		}
-	}
-	return changes
 }

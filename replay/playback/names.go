@@ -1,22 +1,49 @@
 package playback
 
 import (
-	"maps"
+	"slices"
+	"sync"
 
 	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
 )
 
 // names translates the ids that clients make. Several live ones may stand for a recorded one, since a workflow can be
-// played more than once; answers name the one that was used last. It is guarded by the Player's lock.
+// played more than once; answers name the one that was used last before they began. It is guarded by the Player's lock.
 type names struct {
-	clientMade map[string]bool   // recorded ids, by role and text
-	known      map[string]bool   // all recorded ids, likewise
-	free       bool              // a context may be named where none was recorded, and the other way round
-	recorded   map[string]string // by live id
-	live       map[string]string // by recorded id
-	configs    map[string]string // of push configs: what the live client gives, by what is recorded in its place
+	ids      map[string]maker  // who has made the recorded ids, by role and text
+	free     bool              // a context may be named where none was recorded, and the other way round
+	recorded map[string]string // by live id
+
+	mu       sync.RWMutex       // of what follows: answers go on without the Player's lock
+	revision int                // counts the answers that began
+	live     map[string][]named // by recorded id, in the order in which they came
+	configs  map[string][]named // of push configs: what the live client gives, by what is recorded in its place
 }
+
+// A maker is who has named an id first; 0 is nobody.
+type maker uint8
+
+const (
+	clientMade maker = 1 + iota
+	agentMade
+)
+
+// A named text stands for a recorded one since a revision.
+type named struct {
+	since int
+	text  string
+}
+
+func newNames(ids map[string]maker, free bool) names {
+	return names{
+		ids: ids, free: free,
+		recorded: map[string]string{}, live: map[string][]named{}, configs: map[string][]named{},
+	}
+}
+
+// made returns who has named a recorded id first.
+func (n *names) made(role, id string) maker { return n.ids[roleKey(role, id)] }
 
 // means reports whether a live id can stand for a recorded one.
 func (n *names) means(role, live, recorded string) bool {
@@ -25,10 +52,9 @@ func (n *names) means(role, live, recorded string) bool {
 	}
 	if role == "context" && n.free && (live == "" || recorded == "") {
 		_, named := n.recorded[roleKey(role, live)]
-		return live == "" && n.clientMade[roleKey(role, recorded)] ||
-			recorded == "" && !named && !n.known[roleKey(role, live)]
+		return live == "" && n.made(role, recorded) == clientMade || recorded == "" && !named && n.made(role, live) == 0
 	}
-	if live == "" || recorded == "" || !n.clientMade[roleKey(role, recorded)] {
+	if live == "" || recorded == "" || n.made(role, recorded) != clientMade {
 		return false
 	}
 	is, known := n.recorded[roleKey(role, live)]
@@ -44,72 +70,104 @@ func replaceable(role string) bool { return role == "context" }
 // another.
 func (n *names) mayName(live, recorded string) bool {
 	_, named := n.recorded[roleKey("task", live)]
-	return live != "" && !named && !n.known[roleKey("task", live)] && n.clientMade[roleKey("task", recorded)]
+	return live != "" && !named && n.made("task", live) == 0 && n.made("task", recorded) == clientMade
 }
 
 // begins reports whether a call names a task that nobody has named before: it can only be the first about a task.
 func (n *names) begins(call *a2a.Call) bool {
 	_, named := n.recorded[roleKey("task", call.TaskID)]
-	return call.TaskID != "" && !named && !n.known[roleKey("task", call.TaskID)]
+	return call.TaskID != "" && !named && n.made("task", call.TaskID) == 0
 }
 
 // learn notes which live ids stand for which recorded ones in a request that matched.
 func (n *names) learn(live *a2a.Call, a *exchange) {
-	recorded := &a.call
-	was, is := contextOf(recorded), contextOf(live)
+	was, is := a.form.ctx, contextOf(live)
 	n.pair("context", is, was)
 	if n.free && is != "" && was == "" && a.ctx != "" {
 		n.recorded[roleKey("context", is)] = a.ctx
-		n.live[roleKey("context", a.ctx)] = is
+		n.name(n.live, roleKey("context", a.ctx), is)
 	}
-	n.pair("message", live.MessageID, recorded.MessageID)
-	if recorded.Dialects == a2a.Of(a2a.V0_1) {
-		n.pair("task", live.TaskID, recorded.TaskID) // 0.1 §6.1: the client makes it
+	n.pair("message", live.MessageID, a.message)
+	if a.dialects == a2a.Of(a2a.V0_1) {
+		n.pair("task", live.TaskID, a.form.task) // 0.1 §6.1: the client makes it
 	}
 }
 
 // given notes what a live push config has where the recorded one has something else: its URL, and secrets, in whose
 // place the recording may have placeholders.
-func (n *names) given(recorded, live a2a.PushConfig) {
+func (n *names) given(recorded *pushed, live a2a.PushConfig) {
 	for was, now := range map[string]string{
-		recorded.URL(): live.URL(), recorded.Token(): live.Token(), recorded.Credentials(): live.Credentials(),
+		recorded.url: live.URL(), recorded.token: live.Token(), recorded.credentials: live.Credentials(),
 	} {
 		if was != "" && now != "" {
-			n.configs[was] = now
+			n.name(n.configs, was, now)
 		}
 	}
 }
 
 func (n *names) pair(role, live, recorded string) {
-	if live == "" || recorded == "" || role != "message" && !n.clientMade[roleKey(role, recorded)] {
+	if live == "" || recorded == "" || role != "message" && n.made(role, recorded) != clientMade {
 		return
 	}
-	n.recorded[roleKey(role, live)] = recorded
-	n.live[roleKey(role, recorded)] = live
+	if role != "message" {
+		n.recorded[roleKey(role, live)] = recorded
+	}
+	n.name(n.live, roleKey(role, recorded), live)
+}
+
+// name has a text stand for a recorded one from now on.
+func (n *names) name(in map[string][]named, recorded, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if list := in[recorded]; len(list) == 0 || list[len(list)-1].text != text {
+		in[recorded] = append(list, named{n.revision, text})
+	}
+}
+
+// A naming is what names stood for when an answer began. It may be used without the Player's lock.
+type naming struct {
+	*names
+	revision int
+}
+
+// now returns the naming for an answer that begins.
+func (n *names) now() naming {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.revision++
+	return naming{n, n.revision - 1}
+}
+
+// of returns what stands for a recorded text.
+func (n naming) of(in map[string][]named, recorded string) (string, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, one := range slices.Backward(in[recorded]) {
+		if one.since <= n.revision {
+			return one.text, true
+		}
+	}
+	return "", false
 }
 
 // substitute returns what puts live ids into a recorded answer. The map of URLs moves those of cards to the player. An
 // answer that did not have the id of its request does not get that of the live one.
-func (n *names) substitute(live, recorded *a2a.Call, urls map[string]string) compare.Substitute {
-	// What is known is copied: a stream goes on without the lock.
-	pairs, texts := maps.Clone(n.live), maps.Clone(n.configs)
-	maps.Copy(texts, urls)
+func (n naming) substitute(live, recorded *a2a.Call, urls map[string]string) compare.Substitute {
 	return func(role compare.Role, text string) (string, bool) {
 		switch role {
 		case compare.RequestID:
 			return string(live.ID.Raw()), live.ID.Exists() && text == string(recorded.ID.Raw())
 		case compare.ContextID:
-			text, ok := pairs[roleKey("context", text)]
-			return text, ok
+			return n.of(n.live, roleKey("context", text))
 		case compare.MessageID:
-			text, ok := pairs[roleKey("message", text)]
-			return text, ok
+			return n.of(n.live, roleKey("message", text))
 		case compare.TaskID:
-			text, ok := pairs[roleKey("task", text)]
-			return text, ok
+			return n.of(n.live, roleKey("task", text))
 		case compare.NoRole:
-			text, ok := texts[text]
-			return text, ok
+			if url, ok := urls[text]; ok {
+				return url, true
+			}
+			return n.of(n.configs, text)
 		}
 		return "", false
 	}

@@ -28,7 +28,7 @@ func (p *Player) Recorded() []string {
 	var list []string
 	seen := map[string]bool{}
 	for _, a := range p.recording.exchanges {
-		if u := a.x.Agent.URL; u != "" && !seen[u] {
+		if u := a.agent.URL; u != "" && !seen[u] {
 			seen[u] = true
 			list = append(list, u)
 		}
@@ -47,8 +47,8 @@ func origin(u *url.URL) string {
 
 // cardURLs returns, for the URLs of interfaces in a recorded card, those of today: at the agent that is played there,
 // or else at the origin that the client asked.
-func (p *Player) cardURLs(a *exchange, r *http.Request) map[string]string {
-	if a.call.Operation != a2a.GetCard && a.call.Operation != a2a.GetExtendedCard {
+func (p *Player) cardURLs(a *recorded, r *http.Request) map[string]string {
+	if a.form.op != a2a.GetCard && a.form.op != a2a.GetExtendedCard {
 		return nil
 	}
 	urls := map[string]string{}
@@ -94,7 +94,7 @@ func led(i a2a.Interface, to func(was *url.URL) (scheme, host string)) (string, 
 
 // offering returns the body of an answer whose card offers the binding of the options alone, at the origin that the
 // client asked; any other as it is.
-func (p *Player) offering(a *exchange, answer *a2a.Answer, body []byte, r *http.Request) []byte {
+func (p *Player) offering(a *recorded, answer *a2a.Answer, body []byte, r *http.Request) []byte {
 	if p.opts.Binding == a2a.NoBinding || answer.Payload.Kind != a2a.CardPayload {
 		return body
 	}

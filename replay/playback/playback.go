@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,6 +70,7 @@ type Options struct {
 type Player struct {
 	opts      Options
 	recording *recording
+	index     *index
 	places    map[string]string // of other agents that are played: origins by recorded origins; see Place
 
 	mu     sync.Mutex
@@ -89,17 +89,15 @@ type Player struct {
 	background sync.WaitGroup
 }
 
-// New returns a player of a capture. It reads the capture whole. Close must be called.
+// New returns a player of a capture, which it goes through once, and of which it then reads what it plays: the source
+// must stay open until Close, which must be called.
 func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s, err := load(ctx, src, o.Agent)
+	s, err := load(ctx, src, o.Agent, o.Keep)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
-	}
-	if o.Keep != nil {
-		s.exchanges = slices.DeleteFunc(s.exchanges, func(a *exchange) bool { return !o.Keep(a.x) })
 	}
 	if err := s.offers(o.Binding); err != nil {
 		return nil, err
@@ -113,10 +111,8 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 		webhooks:      o.webhookTransport(), targets: map[string][]target{}, behind: map[string]chan struct{}{},
 	}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	p.names = names{
-		clientMade: s.clientNamed, known: s.seen, free: o.Match != ByValue,
-		recorded: map[string]string{}, live: map[string]string{}, configs: map[string]string{},
-	}
+	p.names = newNames(s.ids, o.Match != ByValue)
+	p.index = newIndex(s, o.Match != ByOperation || len(o.Pointers) > 0)
 	return p, nil
 }
 
@@ -126,9 +122,9 @@ var ErrOtherBinding = errors.New("answers change their binding only in A2A 1.0")
 // offers returns an error if calls were recorded that cannot be answered in a binding.
 func (s *recording) offers(b a2a.Binding) error {
 	for _, a := range s.exchanges {
-		is := a.call.Binding
-		if b != a2a.NoBinding && is != a2a.NoBinding && is != b && !a.call.Dialects.Has(a2a.V1_0) {
-			return fmt.Errorf("%w, and exchange %d is %s %s", ErrOtherBinding, a.seq, is, a.call.Dialects)
+		is := a.binding
+		if b != a2a.NoBinding && is != a2a.NoBinding && is != b && !a.dialects.Has(a2a.V1_0) {
+			return fmt.Errorf("%w, and exchange %d is %s %s", ErrOtherBinding, a.seq, is, a.dialects)
 		}
 	}
 	return nil
@@ -169,7 +165,7 @@ func (p *Player) Close() {
 // Path returns the path of the recorded agent's URL, without a slash at its end: where a client looks for the agent.
 func (p *Player) Path() string {
 	for _, a := range p.recording.exchanges {
-		if u, err := url.Parse(a.x.Agent.URL); err == nil {
+		if u, err := url.Parse(a.agent.URL); err == nil {
 			return strings.TrimRight(u.EscapedPath(), "/")
 		}
 	}
@@ -181,7 +177,7 @@ func (p *Player) agentURL() string {
 	if len(p.recording.exchanges) == 0 {
 		return ""
 	}
-	return p.recording.exchanges[0].x.Agent.URL
+	return p.recording.exchanges[0].agent.URL
 }
 
 // A service is one request and what is known of it.

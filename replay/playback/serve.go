@@ -27,13 +27,22 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.obey(p.plan(&s.call)) {
 		return
 	}
-	a, substitute, miss := p.choose(&s.call, r)
+	a, names, miss := p.choose(&s.call)
 	if miss != nil {
 		s.missed(miss)
 		return
 	}
+	was, err := p.recording.open(r.Context(), a)
+	if err != nil {
+		p.mu.Lock()
+		p.report.Served--
+		p.mu.Unlock()
+		s.missed(&Miss{Operation: s.call.Operation.String(), Nearest: a.seq, Why: err.Error()})
+		return
+	}
+	substitute := names.substitute(&s.call, &was.call, p.cardURLs(was, r))
 	defer p.notify(a, substitute)()
-	(&responder{service: s, exchange: a, substitute: substitute}).run()
+	(&responder{service: s, exchange: was, substitute: substitute}).run()
 }
 
 // missed answers a request that nothing matches: by the live agent if there is one, else with an error of its binding.

@@ -36,11 +36,15 @@ func (p *Player) hook(a *exchange, call *a2a.Call) {
 	if config.URL() == "" {
 		return
 	}
-	t := target{recorded: a.call.PushConfig.URL(), url: config.URL(), token: config.Token()}
+	was := a.push
+	if was == nil {
+		was = &pushed{}
+	}
+	t := target{recorded: was.url, url: config.URL(), token: config.Token()}
 	if schemes := config.Schemes(); config.Credentials() != "" && len(schemes) > 0 {
 		t.credentials = schemes[0] + " " + config.Credentials()
 	}
-	p.names.given(a.call.PushConfig, config)
+	p.names.given(was, config)
 	for _, task := range a.tasks {
 		list := slices.DeleteFunc(p.targets[task], func(old target) bool { return old.recorded == t.recorded })
 		p.targets[task] = append(list, t)
@@ -74,8 +78,8 @@ func (p *Player) notify(a *exchange, substitute compare.Substitute) (begin func(
 	now := time.Now()
 	p.mu.Lock()
 	byTask := map[string][]post{}
-	for _, n := range p.recording.notifications {
-		if to, ok := p.to(n); ok && n.after == a {
+	for _, n := range a.due {
+		if to, ok := p.to(n); ok {
 			byTask[n.task] = append(byTask[n.task], post{n, to})
 		}
 	}
@@ -116,13 +120,12 @@ func (p *Player) deliverAll(task string, posts []post, start time.Time, substitu
 // deliver gives one notification at its time.
 func (p *Player) deliver(n post, start time.Time, substitute compare.Substitute) {
 	if speed := p.opts.Speed; speed > 0 {
-		recorded := n.x.Started.Sub(n.after.x.Started)
-		live.Sleep(p.ctx, time.Until(start.Add(time.Duration(float64(recorded)/speed))))
+		live.Sleep(p.ctx, time.Until(start.Add(time.Duration(float64(n.delay)/speed))))
 	}
 	err := p.ctx.Err()
 	if err == nil {
 		if err = p.post(n, substitute); err != nil {
-			p.notice("the notification of exchange %d was not delivered to %s: %v", n.x.Seq, place(n.to.url), err)
+			p.notice("the notification of exchange %d was not delivered to %s: %v", n.seq, place(n.to.url), err)
 		}
 	}
 	p.mu.Lock()
@@ -151,12 +154,20 @@ const webhookTimeout = 10 * time.Second
 func (p *Player) post(n post, substitute compare.Substitute) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), webhookTimeout)
 	defer cancel()
-	body := compare.RewriteJSON(n.body, nil, substitute)
+	x, err := p.recording.src.Exchange(ctx, n.seq)
+	if err != nil {
+		return fmt.Errorf("read it again: %w", err)
+	}
+	body, err := x.Request.Content()
+	if err != nil {
+		return fmt.Errorf("read it again: %w", err)
+	}
+	body = compare.RewriteJSON(body, nil, substitute)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, n.to.url, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("its URL cannot be read")
 	}
-	for _, f := range capture.ParseRequestHead(n.x.Request.Head).Fields {
+	for _, f := range capture.ParseRequestHead(x.Request.Head).Fields {
 		switch strings.ToLower(f.Name) {
 		case "host", "content-length", "content-encoding", "transfer-encoding", "connection", "accept-encoding",
 			"authorization", "x-a2a-notification-token":

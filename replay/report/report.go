@@ -28,7 +28,8 @@ type Line struct {
 	Polls       []uint64 // numbers of the exchanges before the last one, where it polled
 	Agent       string   // its name in the recording
 	Operation   string
-	Task        string // as recorded
+	Task        string         // as recorded
+	Spoken      compare.Spoken // binding and dialects of the recorded request
 	Status      Status
 	Why         string   // it was left out
 	Lacks       uint64   // recorded exchange for want of whose answer it was left out; 0 if that is not why

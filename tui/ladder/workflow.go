@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func (w *Workflow) setContent(msg content) tea.Cmd {
 	}
 	if msg.same {
 		f.loading, f.took = 0, msg.took
-		f.content.more = msg.more
+		f.content.more, f.content.maybe = msg.more, msg.maybe
 		if f.reloadAgain {
 			return f.Begin()
 		}
@@ -239,6 +240,22 @@ func (w *Workflow) Status() string {
 	if w.shared.Judged.Behind {
 		words += " so far"
 	}
+	if n := len(c.maybe); n > 0 {
+		words += fmt.Sprintf("; %d more may belong to it: %s", n, firstOf(c.maybe))
+	}
+	return words
+}
+
+// firstOf names exchanges, the first few of them.
+func firstOf(list []uint64) string {
+	const named = 4
+	words := fmt.Sprint(list[0])
+	for _, n := range list[1:min(len(list), named)] {
+		words += fmt.Sprintf(", %d", n)
+	}
+	if len(list) > named {
+		words += ", …"
+	}
 	return words
 }
 
@@ -314,7 +331,7 @@ func (w *Workflow) branch(c panel.Columns, i int) style.Line {
 		return row.Add(style.Dim, "not in the capture")
 	}
 	row = c.Add(row, &b.Entry)
-	if words := b.inferred(); words != "" {
+	if words := cmp.Or(b.inferred(), b.link.Doubt()); words != "" {
 		row = row.Add(style.Dim, " ("+words+")")
 	}
 	return row
@@ -338,12 +355,14 @@ func (w *Workflow) preview() []style.Line {
 		style.Text(style.Normal, " ").Join(panel.Outcome(&b.Entry, 0)),
 	}
 	switch words := b.inferred(); {
+	case b.link.Doubt() != "":
+		return append(lines, style.Text(style.Dim, " "+b.link.Doubt()))
 	case b.under == 0:
 		return append(lines, style.Text(style.Dim, " nothing that is shown here has caused it"))
 	case words != "":
 		return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, %s", b.under, words)))
 	}
-	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.by)))
+	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.link.By)))
 }
 
 // lastOf cuts text of our own to a width; what is left out is its beginning.

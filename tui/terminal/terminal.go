@@ -1,11 +1,5 @@
 // Package terminal is what the inspector needs of a terminal besides drawing: whether there is one, an output that two
 // writers can share, and the clipboard.
-//
-// It also keeps the terminal from being asked. The screen library asks for the background colour as soon as it is
-// linked, in every command, and waits for up to five seconds if no answer comes; somebody who only runs check in a
-// terminal must neither see that question nor wait for it. Package initialisation goes by import path (Go
-// specification, "Package initialization"), so this package comes before the library as long as it imports nothing but
-// lipgloss.
 package terminal
 
 import (
@@ -14,13 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
-
-	"github.com/charmbracelet/lipgloss"
 )
-
-func init() {
-	lipgloss.SetHasDarkBackground(true) // an answer that is there is not asked for; ours come from the theme
-}
 
 // Is reports whether w is a terminal.
 func Is(w io.Writer) bool {

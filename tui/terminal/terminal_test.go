@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/charmbracelet/lipgloss"
 
 	"a2atap/tui/terminal"
 )
@@ -86,26 +83,5 @@ func TestOutputKeepsWritesWhole(t *testing.T) {
 	}
 	if len(lines) != 200 {
 		t.Errorf("%d lines came out of 200", len(lines))
-	}
-}
-
-// The background is set before the screen library asks for it, as long as this package needs nothing that is
-// initialised later: then nobody asks the terminal.
-func TestBackgroundIsSetFirst(t *testing.T) {
-	if !lipgloss.HasDarkBackground() {
-		t.Error("the background is not the one that was set")
-	}
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := strings.Fields(string(out))
-	if names[0] >= "github.com/charmbracelet/bubbletea" {
-		t.Errorf("%s is initialised after the screen library", names[0])
-	}
-	for _, name := range names[1:] {
-		if strings.Contains(name, ".") && name != "github.com/charmbracelet/lipgloss" {
-			t.Errorf("it imports %s, and has to wait for it", name)
-		}
 	}
 }

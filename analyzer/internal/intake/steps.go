@@ -2,7 +2,7 @@ package intake
 
 import (
 	"bytes"
-	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -67,16 +67,13 @@ func (r *Reader) Pause() {
 
 // End says that no step will come.
 func (r *Reader) End() {
-	streams := make([]*openExchange, 0, len(r.open))
-	for _, in := range r.open {
+	var streams []*openExchange
+	for in := range r.inOrder() {
 		if in.X.Stream != nil {
 			streams = append(streams, in)
 		}
-	}
-	for _, in := range r.open {
 		r.ended(in)
 	}
-	slices.SortFunc(streams, func(a, b *openExchange) int { return cmp.Compare(a.X.Seq, b.X.Seq) })
 	for _, in := range streams {
 		r.streamEnded(in, capture.Step{Offset: capture.NotKnown}, analyzer.StreamEnd{Open: true, At: r.now})
 	}
@@ -292,11 +289,22 @@ func (r *Reader) begin(s capture.Step, o capture.Opened) *analyzer.Exchange {
 	return x
 }
 
+// inOrder yields the exchanges that are open by their number.
+func (r *Reader) inOrder() iter.Seq[*openExchange] {
+	return func(yield func(*openExchange) bool) {
+		for _, seq := range slices.Sorted(maps.Keys(r.open)) {
+			if !yield(r.open[seq]) {
+				return
+			}
+		}
+	}
+}
+
 // Summaries calls f with each exchange that is not over and wanted by its number, as far as it has come, in order.
 func (r *Reader) Summaries(wanted func(seq uint64) bool, f func(summary.Summary)) {
-	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
-		if wanted(seq) {
-			f(r.open[seq].summary())
+	for in := range r.inOrder() {
+		if wanted(in.X.Seq) {
+			f(in.summary())
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/report"
 	"a2atap/proxy/capture/credential"
 	"a2atap/tui/terminal"
 )
@@ -118,19 +116,4 @@ func ColumnsOf(w io.Writer) int {
 		return UsualWidth
 	}
 	return width
-}
-
-// ToolName is the name and version of this program in captures.
-func ToolName() string {
-	t := Tool()
-	return t.Name + " " + t.Version
-}
-
-// Tool names this program and its version: the module's, or "devel" for a build from a checkout.
-func Tool() report.Tool {
-	version := "devel"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		version = info.Main.Version
-	}
-	return report.Tool{Name: "a2atap", Version: version}
 }

@@ -102,7 +102,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 	o.Reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, judged.KeysHelp)
 	f.StringArrayVar(&o.faults, "fault", nil, "make a fault in answers, to see how a client bears it: "+
-		"`AGENT:WHAT[@WHEN]`, as above; repeatable")
+		"`AGENT:WHAT[@WHEN]`; a2atap help faults has what and when; repeatable")
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	o.otlp.Register(f)
 	o.ship.Register(f, &o.nats, "")

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/safetext"
+)
+
+func newVersion(e cli.Env) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, and what this program was built of",
+		Long: `Version prints the version of a2atap, the commit that it was built of, when that was made and whether files had been
+changed since, and the Go that built it, for which system. What the build does not know is left out: a build without
+git knows no commit.`,
+		Example: `  a2atap version
+  a2atap version --format json`,
+		RunE: func(*cobra.Command, []string) error { return printVersion(e.Out, cli.Built(), format) },
+	}
+	cmd.Flags().StringVar(&format, "format", format, "print as `FORMAT`: text or json")
+	return withArgs(cmd, 0, 0)
+}
+
+func printVersion(w io.Writer, b cli.Build, format string) error {
+	if err := cli.Choose("format", format, "text", "json"); err != nil {
+		return err
+	}
+	if format == "json" {
+		return safetext.NewEncoder(w, "  ").Encode(b)
+	}
+	text := fmt.Sprintf("%s %s\n", b.Name, b.Version)
+	if b.Commit != "" {
+		text += "commit " + b.Commit
+		if b.Date != "" {
+			text += " of " + b.Date
+		}
+		if b.Modified {
+			text += ", and changes since"
+		}
+		text += "\n"
+	}
+	_, err := fmt.Fprintf(w, "%s%s for %s/%s\n", text, b.Go, b.System, b.Architecture)
+	return err
+}

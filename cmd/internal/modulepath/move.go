@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+)
+
+// lastBefore is what the path of the module has to come before: package unasked relies on the order of import paths.
+const lastBefore = "text/template"
+
+// check returns an error for what cannot be the path of this module.
+func check(path string) error {
+	err := module.CheckPath(path)
+	var invalid *module.InvalidPathError
+	if errors.As(err, &invalid) {
+		err = invalid.Err
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is no path of a module: %w; write one such as example.org/team/a2atap", path, err)
+	case path >= lastBefore:
+		return fmt.Errorf("%q comes behind %s in the alphabet, and the terminal would be asked for its colours in every "+
+			"command (tui/unasked); write a path that comes before it", path, lastBefore)
+	}
+	return nil
+}
+
+// skipped are folders with nothing that git keeps.
+var skipped = []string{".git", "dist", "node_modules", ".venv"}
+
+// move gives the module in a folder another path. It returns the former one and how many files it has changed; if that is
+// not possible, it has changed none, unless a file could not be written.
+func move(dir, to string) (from string, changed int, err error) {
+	name := filepath.Join(dir, "go.mod")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", 0, errors.New("there is no go.mod here; run it in the root of the module")
+	} else if err != nil {
+		return "", 0, err
+	}
+	mod, err := modfile.Parse(name, text, nil)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case mod.Module == nil:
+		return "", 0, fmt.Errorf("%s names no module", name)
+	}
+	from = mod.Module.Mod.Path
+	if from == to {
+		return from, 0, nil
+	}
+	if err := mod.AddModuleStmt(to); err != nil {
+		return from, 0, err
+	}
+	files := make(map[string][]byte)
+	if files[name], err = mod.Format(); err != nil {
+		return from, 0, err
+	}
+	wings, err := folders(dir)
+	if err != nil {
+		return from, 0, err
+	}
+	r := renaming{packages: packagesOf(from, wings), to: to}
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(skipped, d.Name()):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || file == name:
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		now, err := r.rename(file, text)
+		if err == nil && !bytes.Equal(now, text) {
+			files[file] = now
+		}
+		return err
+	})
+	if err != nil {
+		return from, 0, err
+	}
+	for file, now := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return from, 0, err
+		}
+		if err := os.WriteFile(file, now, info.Mode().Perm()); err != nil {
+			return from, 0, err
+		}
+	}
+	return from, len(files), nil
+}
+
+// folders returns the names of the folders at the top in which there are packages.
+func folders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(skipped, e.Name()) {
+			names = append(names, regexp.QuoteMeta(e.Name()))
+		}
+	}
+	return names, nil
+}
+
+// packagesOf matches the path of a module where it is that of packages: followed by one of its folders, or by /... for
+// all, and not itself the end of a longer path.
+func packagesOf(module string, folders []string) *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^\w./$@~-])` + regexp.QuoteMeta(module) +
+		`(/(?:(?:` + strings.Join(folders, "|") + `)\b|\.\.\.))`)
+}
+
+// A renaming is how files are changed.
+type renaming struct {
+	packages *regexp.Regexp
+	to       string
+}
+
+// rename returns what a file says afterwards. Files that are not text stay as they are.
+func (r renaming) rename(file string, text []byte) ([]byte, error) {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return text, nil
+	}
+	now := r.packages.ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(r.to, "$", "$$")+"${2}"))
+	if bytes.Equal(now, text) || filepath.Ext(file) != ".go" {
+		return now, nil
+	}
+	formatted, err := format.Source(now) // imports are sorted
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return formatted, nil
+}

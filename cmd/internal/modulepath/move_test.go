@@ -1,0 +1,89 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A small module is moved twice: what names packages changes, and nothing else does.
+func TestMove(t *testing.T) {
+	before := map[string]string{
+		"go.mod": "module mill\n\ngo 1.26\n",
+		"cmd/mill/main.go": "package main\n\nimport (\n\t\"example.com/x\"\n\t\"mill/stone\"\n)\n\n// See [mill/stone.Grind].\n" +
+			"const agent = \"mill/1.0\"\n\nvar _, _ = x.X, stone.Grind\n",
+		"stone/stone.go":  "package stone\n\nvar all = []string{\"mill/...\", \"mill/stone\", \"/usr/mill/stone\", \"$HOME/mill/cmd\"}\n",
+		"docs/install.md": "Use `go install mill/cmd/mill` beside mill/stones, ./cmd/mill/stone and mill/docs2.\n",
+		"stone/bin":       "\x00 mill/stone",
+		".git/kept":       "mill/stone",
+	}
+	after := map[string]string{
+		"go.mod": "module example.org/team/mill\n\ngo 1.26\n",
+		"cmd/mill/main.go": "package main\n\nimport (\n\t\"example.com/x\"\n\t\"example.org/team/mill/stone\"\n)\n\n" +
+			"// See [example.org/team/mill/stone.Grind].\nconst agent = \"mill/1.0\"\n\nvar _, _ = x.X, stone.Grind\n",
+		"stone/stone.go": "package stone\n\nvar all = []string{\"example.org/team/mill/...\", \"example.org/team/mill/stone\", " +
+			"\"/usr/mill/stone\", \"$HOME/mill/cmd\"}\n",
+		"docs/install.md": "Use `go install example.org/team/mill/cmd/mill` beside mill/stones, ./cmd/mill/stone and mill/docs2.\n",
+		"stone/bin":       "\x00 mill/stone",
+		".git/kept":       "mill/stone",
+	}
+	dir := t.TempDir()
+	for name, text := range before {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		to, says string
+		want     map[string]string
+	}{
+		{"example.org/team/mill", "mill is example.org/team/mill now, in 4 files;", after},
+		{"example.org/team/mill", "the module is example.org/team/mill already\n", after},
+		{"a.example/m", "example.org/team/mill is a.example/m now, in 4 files;", nil}, // imports are in another order
+		{"example.org/team/mill", "a.example/m is example.org/team/mill now", after},
+	} {
+		var out, errs strings.Builder
+		if code := run([]string{step.to}, dir, &out, &errs); code != 0 || !strings.HasPrefix(out.String(), step.says) {
+			t.Errorf("%s: exit %d, %q, %s", step.to, code, out.String(), errs.String())
+		}
+		for name, want := range step.want {
+			got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, string(got)); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", step.to, name, diff)
+			}
+		}
+	}
+}
+
+// What is no path of a module, or one that cannot be, changes nothing.
+func TestWrongPaths(t *testing.T) {
+	dir := t.TempDir()
+	for _, test := range []struct {
+		dir, want string
+		args      []string
+		code      int
+	}{
+		{dir, "needs the new path", nil, 2},
+		{dir, "needs the new path", []string{"a.example/x", "b.example/y"}, 2},
+		{dir, `"a2atap" is no path of a module: missing dot in first path element; write one such as`, []string{"a2atap"}, 2},
+		{dir, `"https://example.org/a2atap" is no path of a module`, []string{"https://example.org/a2atap"}, 2},
+		{dir, `"example.org/a b" is no path of a module`, []string{"example.org/a b"}, 2},
+		{dir, "comes behind text/template in the alphabet", []string{"vcs.example/a2atap"}, 2},
+		{dir, "there is no go.mod here", []string{"example.org/a2atap"}, 1},
+	} {
+		var out, errs strings.Builder
+		if code := run(test.args, test.dir, &out, &errs); code != test.code || !strings.Contains(errs.String(), test.want) || out.Len() > 0 {
+			t.Errorf("%q: exit %d, %q, %q; want %d and %q", test.args, code, errs.String(), out.String(), test.code, test.want)
+		}
+	}
+}

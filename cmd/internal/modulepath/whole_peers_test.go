@@ -1,0 +1,74 @@
+//go:build peers
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A copy of this module under another path builds, is vetted and formatted, and what is sensitive to the path passes its
+// tests there.
+func TestWholeModuleMoves(t *testing.T) {
+	const root = "../../.."
+	dir := t.TempDir()
+	list, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
+		copyFile(t, filepath.Join(root, name), filepath.Join(dir, name))
+	}
+	do := func(program string, args ...string) string {
+		cmd := exec.Command(program, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	if code := run([]string{"source.example/team/a2atap"}, dir, io.Discard, os.Stderr); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if unformatted := do("go", "tool", "gofumpt", "-l", "."); unformatted != "" {
+		t.Errorf("gofumpt would change %s", unformatted)
+	}
+	do("go", "build", "./...")
+	do("go", "vet", "./...")
+	do("go", "test", "./tui/unasked", "./analyzer/report/...", "./cmd/internal/...")
+	do("go", "test", "./cmd/a2atap", "-run", "Arrows|Rooms|Families|Picture|Uses|CIJobs|NoTerminal|Topics|Readme")
+	if old := grep(t, dir, `"a2atap/cmd/a2atap"`); old != "" {
+		t.Errorf("the former path is in %s", old)
+	}
+}
+
+// grep returns the names of Go files that contain a text, but for this one.
+func grep(t *testing.T, dir, text string) string {
+	t.Helper()
+	out, _ := exec.Command("grep", "-rlF", "--include=*.go", "--exclude=whole_peers_test.go", text, dir).Output() // 1: none
+	return string(out)
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, info.Mode().Perm()); err != nil {
+		t.Fatal(err)
+	}
+}
