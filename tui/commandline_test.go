@@ -136,7 +136,7 @@ func TestCommandsThatAreWrong(t *testing.T) {
 		"clock cuckoo":     "the clock is local, utc or relative",
 		"sort color":       `there is no order "color"`,
 		"group off 1":      `there is no grouping "off 1"`,
-		"diff 8":           "8 is selected itself",
+		"diff 1":           "1 is selected itself",
 		"zoom":             "there is room for one pane only",
 		"time never":       "times are clock or elapsed",
 		"set":              "set needs something behind it",

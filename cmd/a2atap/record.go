@@ -11,6 +11,7 @@ import (
 	"a2atap/cmd/internal/inspector"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
+	"a2atap/proxy/hold"
 )
 
 func newRecord(e cli.Env) *cobra.Command {
@@ -45,7 +46,7 @@ and 4, as of check (help exit).`,
 		"once all are listening, write NAME URL of each tap, and forward URL, to `FILE`")
 	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text, or json (JSON Lines, in which type is tap, forward, "+
 		"ship, exchange, event, finding, webhook or verdict)")
-	f.BoolVar(&o.TUI, "tui", false, "show the recording in the inspector; findings are printed when it ends")
+	f.BoolVar(&o.TUI, "tui", false, "show it in the inspector, where :hold stops messages; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
 
@@ -62,6 +63,7 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 	options.Inspected = o.TUI
 	if o.TUI {
 		options.Exchanges, options.Events = false, false // they are on the screen
+		options.Proxy.Hold = hold.NewDesk()
 		if err := inspector.NeedTerminal(e, "record without --tui"); err != nil {
 			return err
 		}

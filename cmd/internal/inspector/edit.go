@@ -35,16 +35,17 @@ func requestText(x *capture.Exchange) ([]byte, error) {
 	}
 	sections := transcript.Format(&transcript.Transcript{Comment: editHelp, Exchanges: []*capture.Exchange{shown}})
 	if i := bytes.Index(sections, fmt.Appendf(nil, "-- %d.meta --\n", x.Seq)); i >= 0 {
-		sections = append(sections[:i], bodyFlags(sections[i:])...)
+		sections = append(sections[:i], bodyFlags(sections[i:], "request")...)
 	}
 	return sections, nil
 }
 
-// bodyFlags leaves of the section meta what says how the body is held; nothing if that is as it stands.
-func bodyFlags(meta []byte) []byte {
+// bodyFlags leaves of the section meta what says how the body of a request or a response is held; nothing if that is as it
+// stands.
+func bodyFlags(meta []byte, of string) []byte {
 	first, rest, _ := bytes.Cut(meta, []byte("\n"))
 	for l := range bytes.Lines(rest) {
-		if bytes.HasPrefix(l, []byte("request.body:")) {
+		if bytes.HasPrefix(l, []byte(of+".body:")) {
 			return append(append(bytes.Clone(first), '\n'), l...)
 		}
 	}
