@@ -19,7 +19,7 @@ func TestWhatWasNotJudgedIsCounted(t *testing.T) {
 	if err := p.End(present.Gate{}, false, "c.a2atap", nil, stats, broken); !errors.Is(err, broken) {
 		t.Errorf("it returns %v, want %v", err, broken)
 	}
-	want := "record: 12 exchanges, 3,400 bytes in c.a2atap; NOT recorded: 5 exchanges, 600 bytes\n"
+	want := "record: 12 exchanges, 3400 bytes in c.a2atap; NOT recorded: 5 exchanges, 600 bytes\n"
 	if said.String() != want {
 		t.Errorf("it says %q, want %q", said.String(), want)
 	}
