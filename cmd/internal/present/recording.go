@@ -76,6 +76,17 @@ func (p *Recorded) Forward(f *forward.Proxy) {
 	p.object("forward", map[string]string{"url": f.URL()})
 }
 
+// Page prints where the recording is shown as a page.
+func (p *Recorded) Page(url string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		fmt.Fprintf(p.Env.Out, "page %s\n", url)
+		return
+	}
+	p.object("page", map[string]string{"url": url})
+}
+
 // Notice prints what the user should know at once.
 func (p *Recorded) Notice(text string) {
 	p.mu.Lock()
