@@ -18,6 +18,17 @@ import (
 // MaxBody is how many bytes a message may have that is held, its framing included.
 const MaxBody = 1 << 20
 
+// A Message is one that is held, or was.
+type Message struct {
+	ID       uint64 // counted from 1
+	Answer   bool   // else it is a request
+	Since    time.Time
+	Exchange *capture.Exchange // secrets included
+
+	// AgentLeft says that the agent has closed the connection meanwhile. It is connected to anew when the request goes on.
+	AgentLeft bool
+}
+
 // request returns an exchange that has a request, given as it is on the wire.
 func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
 	head, rest := cutHead(wire)
