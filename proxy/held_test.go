@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -328,5 +329,82 @@ func TestPassesWhatCannotBeHeld(t *testing.T) {
 				t.Errorf("the record has notes %q and the fault %v", x.Notes, x.Fault)
 			}
 		})
+	}
+}
+
+// An agent that is not asked is not blamed for being late.
+func TestHeldIsNotTooLate(t *testing.T) {
+	t.Parallel()
+	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
+		o.Hold, o.AnswerTimeout = desk, 50*time.Millisecond
+	}, "a="+agent.URL)
+	desk.Set(&hold.Want{Requests: true, Match: sends})
+	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
+	call.end(t)
+	if call.status != http.StatusGatewayTimeout {
+		t.Errorf("got %+v, want 504", call)
+	}
+	waiting(t, desk, 0)
+	if x := r.record()[0]; x.Fault == nil || x.Fault.Side != "proxy" || x.FaultMade() == "" {
+		t.Errorf("the record has the fault %v and notes %q", x.Fault, x.Notes)
+	}
+}
+
+// Many clients at once, on connections that they use again, get each their own answer, whatever is held of them.
+func TestHoldManyAtOnce(t *testing.T) {
+	t.Parallel()
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	})
+	desk := hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+agent.URL)
+	url := "http://" + r.tap(0).Addr() + "/rpc"
+	stop := make(chan struct{})
+	decided := make(chan int)
+	go func() { // wants this and that, and lets go whatever is held
+		n := 0
+		for {
+			select {
+			case <-stop:
+				desk.Close()
+				decided <- n
+				return
+			case <-desk.Changed():
+			}
+			for _, m := range desk.State().Held {
+				if desk.LetGo(m.ID) == nil {
+					n++
+				}
+			}
+			if n%7 == 6 {
+				desk.Set(&hold.Want{Requests: n%2 == 0, Answers: n%3 > 0, Match: sends})
+			}
+		}
+	}()
+	desk.Set(&hold.Want{Requests: true, Answers: true, Match: sends})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		client := newClient(t)
+		wg.Go(func() {
+			for k := range 20 {
+				body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d-%d","method":"SendMessage","params":{}}`, i, k)
+				_, _, text, err := askFor(t, client, url, body)
+				if err != nil || text != body {
+					t.Errorf("%s got %q, %v", body, text, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	if n := <-decided; n < 20 {
+		t.Errorf("%d messages were held, want some", n)
+	}
+	for _, x := range r.record() {
+		if x.Fault != nil || recordedAnswer(x) != string(x.Request.Body.Data) {
+			t.Errorf("recorded is %q with the fault %v for %q", recordedAnswer(x), x.Fault, x.Request.Body.Data)
+		}
 	}
 }

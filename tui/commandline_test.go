@@ -113,6 +113,24 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 	}
 }
 
+// What a command does is said above the line, as long as that is.
+func TestCommandIsExplainedInFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		for _, v := range verbs() {
+			u.press(":").typed(v.name + " ")
+			if v.offer == nil {
+				said := strings.Join(strings.Fields(u.screen()), " ")
+				if !strings.Contains(said, strings.Join(strings.Fields(v.usage()+" "+v.words), " ")) {
+					t.Errorf("%s is explained as\n%s", v.name, u.screen())
+				}
+			}
+			u.press("esc")
+		}
+	})
+}
+
 // What cannot be done is said above the line, which stays.
 func TestCommandsThatAreWrong(t *testing.T) {
 	for line, said := range map[string]string{

@@ -50,19 +50,14 @@ func (c *conn) Read(p []byte) (int, error) {
 			continue
 		}
 		n, err := c.agent().Read(p)
-		e := c.line.front()
+		e, want, what := c.line.came(n, errors.Is(err, os.ErrDeadlineExceeded))
 		switch {
-		case c.isDropped():
+		case what == broken:
 			return 0, errReset
-		case e == nil:
-			return n, err
-		case !errors.Is(err, os.ErrDeadlineExceeded) && c.awaitSent(e):
+		case what == lost:
+			c.awaitSent(e)
 			continue
-		case n == 0:
-			return n, err
-		}
-		want := c.line.answers(e)
-		if want == nil {
+		case want == nil:
 			return n, err
 		}
 		c.gather = &gathering{of: e, want: want, wire: append([]byte(nil), p[:n]...)}
@@ -75,36 +70,16 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-func (c *conn) isDropped() bool {
-	c.line.mu.Lock()
-	defer c.line.mu.Unlock()
-	return c.line.dropped
-}
-
-// awaitSent deals with what comes from an agent that was sent nothing of the request that it would answer, since that is
-// held: it closes the connection, which is opened anew when the request goes on. It reports false if the request was sent.
-func (c *conn) awaitSent(e *exchange) bool {
+// awaitSent waits until the request of an exchange goes on, whose agent has closed the connection: another one is there then.
+func (c *conn) awaitSent(e *exchange) {
 	l := c.line
-	l.mu.Lock()
-	waits := e.waits()
-	e.dead = e.dead || waits
-	l.mu.Unlock()
-	if !waits {
-		return false
-	}
 	l.desk.agentLeft(e.item)
 	<-e.on
-	if l.failed() {
-		c.err = errReset
-	}
-	return true
-}
-
-// failed reports whether the agent could not be connected to anew.
-func (l *Line) failed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.failure != nil
+	if l.failure != nil {
+		c.err = errReset
+	}
 }
 
 // gatherOn reads more of the answer that is gathered.

@@ -112,6 +112,9 @@ func (l *Line) Fault(x int, f relay.Fault) relay.Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.open[x]
+	if e != nil && e.waits() { // what is noted when it goes on comes too late
+		defer l.told(e, "request", e.started, decision{})
+	}
 	switch {
 	case f.Side != relay.SideAgent:
 	case l.dropped:
@@ -145,26 +148,42 @@ func (l *Line) ignore(e *exchange) {
 	e.want = nil
 }
 
-// front returns the exchange whose answer is due; nil if none is.
-func (l *Line) front() *exchange {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) == 0 {
-		return nil
-	}
-	return l.queue[0]
-}
+// What becomes of bytes that come from the agent.
+type fate uint8
 
-// answers reports whether the answer that is due to an exchange, of which nothing has come, may be held.
-func (l *Line) answers(e *exchange) *Want {
+const (
+	passes fate = iota // they go on, or an answer begins with them that may be held
+	lost               // they answer nothing: the request is held, and nothing of it was sent
+	broken             // the client's connection is broken off
+)
+
+// came says what becomes of n bytes that have come from the agent, or of an error that is not a deadline: which exchange
+// they answer, and what is wanted of the answer; nil if it is not held.
+func (l *Line) came(n int, deadline bool) (e *exchange, want *Want, what fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	switch {
+	case l.dropped:
+		return nil, nil, broken
+	case len(l.queue) == 0:
+		return nil, nil, passes
+	}
+	e = l.queue[0]
+	switch {
+	case e.waits() && deadline, n == 0 && !e.waits():
+		return e, nil, passes
+	case e.waits():
+		e.dead = true
+		return e, nil, lost
+	}
 	w := l.desk.want.Load()
 	if w == nil || !w.Answers || e.passes || e.known == nil || w.May != nil && !asks(w.May, e.known) {
-		e.passes = true
-		return nil
+		for _, e := range l.queue { // nobody knows where the next answer begins
+			e.passes = true
+		}
+		return e, nil, passes
 	}
-	return w
+	return e, w, passes
 }
 
 // asks asks a function about an exchange. One that fails holds nothing.

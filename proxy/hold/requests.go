@@ -124,6 +124,11 @@ const dialPatience = time.Minute
 
 // connect connects to the agent anew, and reports whether it could.
 func (c *conn) connect() bool {
+	select {
+	case <-c.gone: // nobody would read the answer
+		return false
+	default:
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
 	defer cancel()
 	go func() {

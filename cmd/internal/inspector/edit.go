@@ -23,7 +23,9 @@ func requestText(x *capture.Exchange) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
 	}
-	if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
+	if _, is := head.GRPC(); is { // a transcript has messages as JSON
+		body = x.Request.Body.Data
+	} else if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
 		body = append(laid, '\n')
 	}
 	shown := &capture.Exchange{

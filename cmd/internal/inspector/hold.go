@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/recorder"
@@ -46,15 +48,27 @@ var ofRequest = []string{
 	"op", "method", "path", "host", "agent", "client", "link", "binding",
 }
 
+// ofRecord are those that are known of an exchange when it was recorded, and judged.
+var ofRecord = []string{"n", "id", "rule", "severity", "side", "workflow", "dur", "gap"}
+
 // hold holds messages of exchanges that match a filter.
 func (h *holder) hold(requests, answers bool, expr string) error {
 	f, err := filter.Parse(expr)
 	if err != nil {
 		return err
 	}
+	for _, key := range ofRecord {
+		if f.Asks(key) {
+			return fmt.Errorf("%s: is not known yet of a message on its way", key)
+		}
+	}
 	matches := func(f *filter.Filter, x *capture.Exchange) bool {
-		read := h.reader.Read(x)
-		return f.Match(x, reading.Facts{Reading: read, Failed: len(read.Errors) > 0})
+		facts := reading.Facts{Reading: h.reader.Read(x)}
+		if f.Asks("is") {
+			s := engine.Summarise(x)
+			facts.Failed = s.Failed()
+		}
+		return f.Match(x, facts)
 	}
 	want := &hold.Want{
 		Requests: requests, Answers: answers,
@@ -103,8 +117,11 @@ func (h *holder) describe(m *hold.Message) tui.HeldMessage {
 	}
 	_, text, _ = bytes.Cut(text, []byte(" --\n")) // the first section is the message
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if end := slices.Index(lines, ""); end > 1 { // what it says matters more than its fields
+		lines = slices.Replace(lines, 1, end, "… "+analyzer.Plural(end-1, "header field"))
+	}
 	if more := len(lines) - previewed; more > 0 {
-		lines = append(lines[:previewed], fmt.Sprintf("… %s more", analyzer.Plural(more, "line")))
+		lines = append(lines[:previewed], "… "+analyzer.Plural(more, "more line"))
 	}
 	if m.AgentLeft {
 		told.Words += " (the agent has closed its connection, and is connected to again)"

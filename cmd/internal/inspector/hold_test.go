@@ -59,8 +59,10 @@ func TestHoldAndEdit(t *testing.T) {
 	}
 	defer cmdtest.Stop(t, r)
 	h := holderOf(r, nil)
-	if err := h.Hold(true, true, "op:"); err == nil {
-		t.Error("a filter that is wrong holds")
+	for _, wrong := range []string{"op:", "op:SendMessage rule:x", "dur:>2s"} {
+		if err := h.Hold(true, true, wrong); err == nil {
+			t.Errorf("%s holds", wrong)
+		}
 	}
 	if err := h.Hold(true, true, "op:SendMessage"); err != nil {
 		t.Fatal(err)
