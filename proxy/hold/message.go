@@ -1,11 +1,12 @@
 package hold
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httputil"
+	"net/http"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
 	head, rest := cutHead(wire)
 	h := capture.ParseRequestHead(head)
 	if strings.EqualFold(h.Fields.Get("Transfer-Encoding"), "chunked") {
-		if body, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(rest))); err == nil {
+		if body, err := unchunked(wire); err == nil {
 			rest = body
 		}
 	}
@@ -42,6 +43,15 @@ func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
 		Client:  capture.Peer{Name: client},
 		Request: capture.Request{Head: head, Body: whole(rest)},
 	}
+}
+
+// unchunked returns the body of a request whose pieces have their lengths before them.
+func unchunked(wire []byte) ([]byte, error) {
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(wire)))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r.Body)
 }
 
 // cutHead cuts a message behind the blank line of its head.
