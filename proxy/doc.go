@@ -58,8 +58,8 @@
 //
 //   - An agent card is held until it is complete, up to 1 MiB, and so are requests and answers about push notification
 //     configs where webhooks are led through the tap ([Options].Webhooks). At paths that do not tell, JSON that answers a
-//     GET is held for half a second at most, and let go as soon as it proves not to be a card. Nothing else is held but what the user
-//     holds ([Options].Hold).
+//     GET is held for half a second at most, and let go as soon as it proves not to be a card. Nothing else is held, but
+//     what the user holds ([Options].Hold).
 //   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
 //   - A tap refuses an agent address that is a tap of the same Proxy: that would be a loop.
 package proxy
