@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
 )
@@ -226,6 +227,7 @@ var GRPCField = &analyzer.Rule{
 	Title:  "field that a message of gRPC does not have",
 	Level:  analyzer.Advice,
 	Side:   a2a.Agent,
+	Needs:  []*analyzer.Tracker{card.Tracker},
 	Either: true,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen,
@@ -237,11 +239,13 @@ var GRPCField = &analyzer.Rule{
 	Doc: `The message has a field whose number its type does not have, or has for something that is written otherwise.
 Receivers go on without it, so that what stands there is lost. Mostly the message was made of another version's a2a.proto:
 the numbers of 1.0 are not those of 0.3.`,
-	Fix:    `Make client and agent of the same a2a.proto. What is your own belongs into metadata, not into fields.`,
-	Silent: `It is a note. Of several in an exchange from one side the first is reported.`,
+	Fix: `Make client and agent of the same a2a.proto. What is your own belongs into metadata, not into fields.`,
+	Silent: `It is a note. Of several in an exchange from one side the first is reported; none where the service of 0.3 is
+called and no card is known to give a version before 1.0, since the drafts of 1.0 have the same service, and fields of
+their own.`,
 	Check: func(p *analyzer.Pass) {
 		m := messageOf(p)
-		if m == nil || m.Err != nil {
+		if m == nil || m.Err != nil || p.Exchange.Call.RPC.Service == grpc.Service0_3 && !rule.BeforeDrafts(p) {
 			return
 		}
 		p.Applied()
