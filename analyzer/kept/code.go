@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "166eac7483c2540b"
+const code = "a78fc74618e98cfe"
