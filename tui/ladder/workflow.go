@@ -204,12 +204,13 @@ func (w *Workflow) turn() {
 	}
 }
 
-// jump moves to the next exchange of the tree that has a finding.
+// jump moves to the next exchange of the tree that has a finding, past the end too.
 func (w *Workflow) jump(step int) tea.Cmd {
 	list := w.ladder.content.tree
-	for i := w.tree.Cursor + step; i >= 0 && i < len(list); i += step {
+	for i, beyond := range panel.Around(w.tree.Cursor, len(list), step) {
 		if _, found := w.shared.Found.Worst(list[i].Seq); found {
 			w.tree.Move(i)
+			w.shared.SayIf(beyond, panel.OnFrom("finding", step))
 			return nil
 		}
 	}
@@ -274,7 +275,7 @@ func (w *Workflow) View() []style.Line {
 	f := w.ladder
 	switch {
 	case f.err != nil:
-		return []style.Line{style.Text(style.Error, "! "+f.err.Error())}
+		return panel.Failure(f.err, f.window.Width)
 	case !f.ready:
 		return []style.Line{style.Text(style.Dim, "  "+w.waiting())}
 	case !w.asTree:
