@@ -45,7 +45,7 @@ func (f *Finding) Wanted() string { return strings.TrimPrefix(f.Expected, "expec
 // A Workflow is what followed from one request of a user, as far as it is known.
 type Workflow struct {
 	Number uint64 // of the exchange that began it; 0 if it is not known
-	Others bool   // there are more exchanges in it than that of the finding
+	Caused bool   // an agent made the call for it: it is not among the calls that the user made
 }
 
 // Sections returns the sections that the finding rests on, for the dialects of its message: also those of the rule that

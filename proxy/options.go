@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/forward"
+	"a2atap/proxy/hold"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
@@ -40,6 +41,11 @@ type Options struct {
 	// Faults are made, on purpose, in the answers of agents behind taps. Without any nothing of the path of the traffic
 	// is different. Those that came through the forward proxy get none.
 	Faults []injection.Spec
+
+	// Hold has the messages through taps that the user holds; nil holds none, and nothing of the path of the traffic is
+	// different then. Agents with Faults, and what comes through the forward proxy, are not held. It is closed when the
+	// context of Serve ends.
+	Hold *hold.Desk
 
 	RootCAs           *x509.CertPool   // that TLS agents are verified against; nil is the system's
 	Insecure          bool             // agents are not verified: whoever answers is taken for the agent

@@ -143,6 +143,9 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		}
 	}()
 	<-ctx.Done()
+	if p.opts.Hold != nil { // what is held goes on while it can
+		p.opts.Hold.Close()
+	}
 	p.Close()
 	if p.opts.Grace > 0 {
 		timer := time.NewTimer(p.opts.Grace)

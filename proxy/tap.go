@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hold"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/internal/card"
@@ -132,6 +133,7 @@ type link struct {
 	cards  *card.Editor
 	hooks  *webhook.Editor     // nil if webhooks go past us
 	faults *injection.Injector // that makes faults in its answers; nil for none
+	held   *hold.Line          // what the user holds of it; nil if nothing can be
 }
 
 var _ relay.StreamObserver = (*link)(nil)
@@ -149,6 +151,9 @@ func newLink(t *Tap, client net.Conn) *link {
 	if t.faults != nil {
 		l.faults = injection.New(t.faults, l.Fact, func(text string) { t.proxy.notice("tap " + t.Name() + ": " + text) })
 	}
+	if desk := t.proxy.opts.Hold; desk != nil && l.faults == nil { // faults are told what passes when it does
+		l.held = desk.Line(t.peer(), l.Fact, l.NameNow)
+	}
 	t.proxy.callers.look(client, t.family, l.Conn)
 	return l
 }
@@ -158,6 +163,9 @@ func (l *link) Stream(x int, id uint32) {
 	l.Conn.Stream(x, id)
 	if l.faults != nil {
 		l.faults.Stream(x, id)
+	}
+	if l.held != nil {
+		l.held.Stream()
 	}
 }
 
@@ -170,6 +178,9 @@ func (l *link) Request(x int, head []byte) {
 	l.Conn.Request(x, head)
 	if l.faults != nil {
 		l.faults.Request(x, head)
+	}
+	if l.held != nil {
+		l.held.Request(x, head)
 	}
 	l.cards.ObserveRequest(x, head)
 }
@@ -197,6 +208,9 @@ func (l *link) RequestEnd(x int, trailer []byte) {
 	l.Conn.RequestEnd(x, trailer)
 	if l.faults != nil {
 		l.faults.RequestEnd(x)
+	}
+	if l.held != nil {
+		l.held.RequestEnd(x)
 	}
 	l.cards.ObserveRequestEnd(x)
 }
@@ -228,6 +242,9 @@ func (l *link) AnswerEnd(x int, trailer []byte) {
 		}
 	}
 	l.Conn.AnswerEnd(x, trailer)
+	if l.held != nil {
+		l.held.AnswerEnd(x)
+	}
 }
 
 // Fault implements relay.Observer.
@@ -235,14 +252,21 @@ func (l *link) Fault(x int, f relay.Fault) {
 	if l.faults != nil {
 		f = l.faults.Fault(x, f)
 	}
+	if l.held != nil {
+		f = l.held.Fault(x, f)
+	}
 	l.Conn.Fault(x, f)
 }
 
-// dial connects to the agent, with the faults that are to be made in what it answers.
+// dial connects to the agent, with the faults that are to be made in what it answers, and what is to be held.
 func (l *link) dial(ctx context.Context, client net.Conn) (net.Conn, error) {
 	conn, err := l.tap.dialFor(ctx, client)
-	if l.faults != nil && err == nil {
+	switch {
+	case err != nil:
+	case l.faults != nil:
 		conn = l.faults.Wrap(conn)
+	case l.held != nil:
+		conn = l.held.Wrap(conn, func(ctx context.Context) (net.Conn, error) { return l.tap.dialFor(ctx, client) })
 	}
 	return conn, err
 }
@@ -252,6 +276,9 @@ func (l *link) Ended(x int) {
 	l.Conn.Ended(x)
 	if l.faults != nil {
 		l.faults.Ended(x)
+	}
+	if l.held != nil {
+		l.held.Ended(x)
 	}
 	l.tap.proxy.inFlight.add(-1)
 	l.cards.ObserveEnded(x)

@@ -39,6 +39,7 @@ type entry struct {
 func (e *entry) line(s report.Status) report.Line {
 	return report.Line{
 		Exchange: e.seq, Agent: e.agent, Operation: e.op.String(), Task: e.task, Uses: e.uses, Status: s,
+		Spoken: compare.SpokenIn(e.binding, e.dialects),
 	}
 }
 

@@ -61,8 +61,8 @@ func (p *player) needs(ctx context.Context, e *entry) {
 		came := false
 		r.await(limit, func() bool { came = r.progress.Reached(d.progress); return came })
 		if !came && ctx.Err() == nil { // in time, or before the exchange ended
-			p.note(fmt.Sprintf("exchange %d was sent late: the event of exchange %d did not come that its client had seen",
-				e.seq, d.seq))
+			p.noteAlike("late", fmt.Sprintf(
+				"exchange %d was sent late: the event of exchange %d did not come that its client had seen", e.seq, d.seq))
 		}
 		cancel()
 	}

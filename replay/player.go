@@ -30,7 +30,7 @@ type player struct {
 	mu    sync.Mutex
 	runs  map[uint64]*run
 	lines []report.Line
-	notes []string
+	notes notes
 	texts int // in recorded answers, that are not compared
 }
 
@@ -89,12 +89,14 @@ func (p *player) countTexts(n int) {
 	p.texts += n
 }
 
-func (p *player) note(text string) {
+// note makes a remark, once.
+func (p *player) note(text string) { p.noteAlike(text, text) }
+
+// noteAlike makes a remark about one exchange that others may need, too: the first of a kind is made in full.
+func (p *player) noteAlike(kind, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !slices.Contains(p.notes, text) {
-		p.notes = append(p.notes, text)
-	}
+	p.notes.add(kind, text)
 }
 
 // comparison compares what was recorded of an agent with what has the number live now.

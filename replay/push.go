@@ -115,13 +115,12 @@ func (p *player) delivered(
 		}
 		return true
 	})
-	got := notices(came)
+	got, received := notices(came), map[string]int{}
+	for _, d := range came {
+		received[d.task]++
+	}
 	for _, task := range slices.Sorted(maps.Keys(want)) {
-		for _, d := range came {
-			if d.task == ours(task) {
-				sum.Received++
-			}
-		}
+		sum.Received += received[ours(task)]
 		diffs = append(diffs, missing(task, want[task], got[ours(task)])...)
 		diffs = append(diffs, p.notified(t, want[task], got[ours(task)])...)
 	}

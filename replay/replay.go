@@ -137,7 +137,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	for _, rule := range p.opts.Noise.Stale() {
 		p.note(rule)
 	}
-	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
+	r.Lines, r.Notes, r.Texts = p.lines, p.notes.texts(), p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	findings := p.log.end()
 	acceptCalls(r, p.log.engine.Failed(), p.opts.AcceptedCalls)
@@ -156,6 +156,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	if n := len(found) - len(r.Findings); n > 0 {
 		r.Notes = append(r.Notes, analyzer.Plural(n, "new finding")+" accepted, and not counted")
 	}
+	p.dropForeign(r)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, compare.Difference{

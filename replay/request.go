@@ -160,8 +160,8 @@ func (c *carrier) missing() {
 		{"token", c.call.PushConfig.Token()}, {"credentials", c.call.PushConfig.Credentials()},
 	} {
 		if credential.HasPlaceholder([]byte(secret.text)) {
-			c.note(fmt.Sprintf("the %s in the push config of exchange %d was redacted when it was recorded: "+
-				"the agent was given what stands there", secret.what, c.entry.seq))
+			c.noteAlike("redacted "+secret.what, fmt.Sprintf("the %s in the push config of exchange %d was redacted when it "+
+				"was recorded: the agent was given what stands there", secret.what, c.entry.seq))
 		}
 	}
 }

@@ -64,8 +64,8 @@ func TestSecretsTakeTheirPlaces(t *testing.T) {
 	for _, tt := range secretTests {
 		p := &player{}
 		got := p.sent(t, tt.authorize, strings.ReplaceAll(tt.was, "H", hiddenWord))
-		if got != tt.want || len(p.notes) != tt.notes {
-			t.Errorf("%s: got %q, notes %q; want %q and %d notes", tt.name, got, p.notes, tt.want, tt.notes)
+		if got != tt.want || len(p.notes.texts()) != tt.notes {
+			t.Errorf("%s: got %q, notes %q; want %q and %d notes", tt.name, got, p.notes.texts(), tt.want, tt.notes)
 		}
 	}
 	failed := errors.New("no token today")

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
+	"a2atap/replay/report"
 	"a2atap/replay/translate"
 )
 
@@ -249,4 +251,36 @@ func (p *player) speaks(t *target, i a2a.Interface) bool {
 		return p.targets[e.agent] == t && e.binding != a2a.NoBinding && e.binding == i.Binding &&
 			!e.dialects.Intersect(i.Dialects).Empty()
 	})
+}
+
+// dropForeign drops the findings of rules that could not be broken in what was recorded, since they do not hold in its
+// dialects, where another one was asked for, and notes them.
+func (p *player) dropForeign(r *report.Report) {
+	if p.opts.Dialect.Empty() {
+		return
+	}
+	var recorded a2a.Dialects
+	for _, e := range p.plan.entries {
+		switch {
+		case e.webhook || e.binding == a2a.NoBinding:
+		case e.dialects.Empty():
+			return // it may be any
+		default:
+			recorded |= e.dialects
+		}
+	}
+	var foreign []string
+	r.Findings = slices.DeleteFunc(r.Findings, func(f analyzer.Finding) bool {
+		if !f.Rule.Dialects().Intersect(recorded).Empty() {
+			return false
+		}
+		if !slices.Contains(foreign, f.Rule.ID) {
+			foreign = append(foreign, f.Rule.ID)
+		}
+		return true
+	})
+	if len(foreign) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("broken now, and no difference since %s has no such rule: %s", recorded,
+			strings.Join(foreign, ", ")))
+	}
 }

@@ -297,6 +297,45 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	wantSame(t, play(t, src, agent, replay.Options{Dialect: a2a.Of(a2a.V1_0)}))
 }
 
+// A rule that the recorded dialect does not have was not broken there, whatever the agent did: that it is broken in
+// another one is noted, and is no difference. What both have is one.
+func TestReplayTranslatedKnowsNewRules(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault string
+		new   bool
+	}{{"rpc-a2a-errorinfo", true}, {"rpc-response-jsonrpc", false}} {
+		src := record(t, startPolyglot(t, ""), func(tapURL string) {
+			c := agenttest.Connect(t, tapURL, client.JSONRPC03, client.Options{})
+			var refused *client.Error
+			if _, err := c.Get(t.Context(), "nobody-knows-4711", nil); !errors.As(err, &refused) {
+				t.Fatalf("a task that is not there is answered with %v", err)
+			}
+		})
+		r := play(t, src, startPolyglot(t, c.fault), replay.Options{Dialect: a2a.Of(a2a.V1_0)})
+		noted := strings.Contains(fmt.Sprint(r.Notes), "has no such rule: "+c.fault)
+		if noted != c.new || len(r.Differences) == 0 != c.new {
+			t.Errorf("%s: %s; the notes are %q", c.fault, r.Verdict(), r.Notes)
+		}
+	}
+}
+
+// An agent that has gone over to another version is one difference, whatever was asked of it.
+func TestReplayToAnotherVersionIsOneCause(t *testing.T) {
+	t.Parallel()
+	src := record(t, agenttest.Start(t, "spec03", refagent.Options{Push: true}), func(tapURL string) {
+		converse(t, agenttest.Connect(t, tapURL, client.JSONRPC03, client.Options{}))
+	})
+	r := play(t, src, agenttest.Start(t, "spec", refagent.Options{Push: true}), replay.Options{})
+	causes := r.Causes()
+	if len(causes) != 1 || causes[0].Differences[0].Message != "the card no longer offers jsonrpc 0.3" ||
+		causes[0].Count() < 5 {
+		for _, c := range causes {
+			t.Errorf("%s, and %d that follow", c.Differences[0].String(), c.Count())
+		}
+	}
+}
+
 // What the official client said to the official agent is said to it over the other binding.
 func TestReplayOfSDKsTranslated(t *testing.T) {
 	t.Parallel()

@@ -107,10 +107,8 @@ func (c *commandLine) above(columns int) []style.Line {
 	switch n := len(c.offer.Words); {
 	case n == 0 && (err != nil || v == nil):
 		return nil
-	case n == 0:
-		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
-	case n == 1 && err == nil && v != nil && strings.TrimSpace(c.offer.Words[0]) == v.name:
-		return []style.Line{style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words)}
+	case n == 0, n == 1 && err == nil && v != nil && strings.TrimSpace(c.offer.Words[0]) == v.name:
+		return style.Text(style.Strong, " "+v.usage()).Add(style.Dim, "  "+v.words).WrapWords(max(columns-1, 8), 3)
 	}
 	return []style.Line{panel.Choices(c.offer.Words, c.offer.Chosen(), columns)}
 }

@@ -113,6 +113,24 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 	}
 }
 
+// What a command does is said above the line, as long as that is.
+func TestCommandIsExplainedInFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		for _, v := range verbs() {
+			u.press(":").typed(v.name + " ")
+			if v.offer == nil {
+				said := strings.Join(strings.Fields(u.screen()), " ")
+				if !strings.Contains(said, strings.Join(strings.Fields(v.usage()+" "+v.words), " ")) {
+					t.Errorf("%s is explained as\n%s", v.name, u.screen())
+				}
+			}
+			u.press("esc")
+		}
+	})
+}
+
 // What cannot be done is said above the line, which stays.
 func TestCommandsThatAreWrong(t *testing.T) {
 	for line, said := range map[string]string{
@@ -136,7 +154,7 @@ func TestCommandsThatAreWrong(t *testing.T) {
 		"clock cuckoo":     "the clock is local, utc or relative",
 		"sort color":       `there is no order "color"`,
 		"group off 1":      `there is no grouping "off 1"`,
-		"diff 8":           "8 is selected itself",
+		"diff 1":           "1 is selected itself",
 		"zoom":             "there is room for one pane only",
 		"time never":       "times are clock or elapsed",
 		"set":              "set needs something behind it",

@@ -31,7 +31,7 @@ func TestDiffOfExchanges(t *testing.T) {
 			Rules:   rules.All,
 			KeepWas: func(x *capture.Exchange) bool { return x.Seq == 1 },
 			KeepNow: func(x *capture.Exchange) bool { return x.Seq == 2 },
-			Sides:   report.Sides{Was: "1", Now: "2"},
+			Sides:   report.Sides{Was: "exchange 1", Now: "exchange 2", Each: report.OneExchange},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -227,6 +227,10 @@ func (v *screen) state() (string, style.Style) {
 	if s.Info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
+	if held := m.holding.words(); held != "" {
+		words = append([]string{held}, words...)
+		look = style.Warning
+	}
 	if m.outbox.sending != nil {
 		words = append([]string{"sending, esc ends it"}, words...)
 		look = style.Warning

@@ -25,7 +25,7 @@ var narrow, medium, wide = size{80, 24}, size{120, 40}, size{200, 60} // one pan
 var screens = []state{
 	{"list", narrow, nil},
 	{"list-deltas", medium, []string{"w"}},
-	{"list-filter", medium, []string{"/", "is:error", "enter"}},
+	{"list-filter", medium, []string{"G", "/", "is:error", "enter"}},
 	{"list-filter-typed", medium, []string{"/", "op:Get*", "ctrl+u", "agent:booker staet:failed"}},
 	{"list-times", medium, []string{"T", "T"}},
 	{"pane-detail", medium, []string{"g", "j", "j", "tab"}},

@@ -142,11 +142,11 @@ func TestThemesDifferInColourOnly(t *testing.T) {
 		before, dark := u.screen(), u.m.View()
 		u.press("t")
 		u.sees("theme: light")
-		u.press("j")
+		u.press("k")
 		if u.m.View() == dark {
 			t.Error("light looks like dark")
 		}
-		u.press("t", "t", "t", "j")
+		u.press("t", "t", "t", "k")
 		if diff := cmp.Diff(before, u.screen()); diff != "" {
 			t.Errorf("the text differs, -want +got:\n%s", diff)
 		}

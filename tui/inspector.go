@@ -40,6 +40,7 @@ type inspector struct {
 	commands  commands
 	notebook  notebook
 	outbox    outbox
+	holding   holding
 	exporting exporting
 	clipboard clipboard
 }

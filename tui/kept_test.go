@@ -225,12 +225,12 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 				!strings.Contains(u.screen(), " …\n")
 		}
 	}
-	newest := func() bool {
+	u.until("the first exchange", drawn(1))
+	u.strike("G")
+	u.until("the newest", func() bool {
 		return strings.Contains(u.cursorLine(), "100000 ") && !strings.Contains(u.screen(), " …\n")
-	}
-	u.until("the newest exchange", newest)
+	})
 	u.strike("g")
-	u.until("the oldest", drawn(1))
 	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 })
 	u.strike("n")
 	u.until("the first finding", drawn(exchanges/100))
@@ -603,7 +603,7 @@ func TestFirstScreenIsAGlance(t *testing.T) {
 		src := &veiled{Source: m.Reader(), told: make(chan struct{})}
 		u := newUI(t, src, 100, 24, Options{})
 		defer u.close()
-		if !strings.Contains(u.cursorLine(), "100 ") || !strings.Contains(u.cursorLine(), "GET /veiled") {
+		if !strings.Contains(u.cursorLine(), "  1 ") || !strings.Contains(u.cursorLine(), "GET /veiled") {
 			t.Errorf("the first screen waits:\n%s", u.screen())
 		}
 		close(src.told)
@@ -720,18 +720,17 @@ func TestDamageIsSaid(t *testing.T) {
 		if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
 			t.Fatal(err)
 		}
-		const first = "s\x00\x00\x00\x00\x00\x00\x00\x00"
-		u := newUI(t, m.Reader(), 100, 24, Options{Reading: openReading(t, torn{shelf, first, now}, rules.All)})
+		const second = "s\x00\x00\x00\x00\x00\x00\x00\x01"
+		u := newUI(t, m.Reader(), 100, 24, Options{Reading: openReading(t, torn{shelf, second, now}, rules.All)})
 		defer u.close()
 		now.Store(true)
-		u.press("g")
+		u.press("G")
 		u.pass(10 * time.Second)
 		u.sees("is damaged; the capture is judged anew")
-		u.sees("> ") // and the first exchange is there
-		if !strings.Contains(u.cursorLine(), "t-1 completed") {
-			t.Errorf("the first row is %q", u.cursorLine())
+		if !strings.Contains(u.cursorLine(), "t-700 completed") { // the last exchange is there
+			t.Errorf("the last row is %q", u.cursorLine())
 		}
-		u.press("j")
+		u.press("k")
 		if strings.Contains(u.screen(), "is damaged") {
 			t.Error("what was said stays after the next key")
 		}

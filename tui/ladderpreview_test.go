@@ -121,7 +121,7 @@ func TestRelationsAreReadOnce(t *testing.T) {
 // Times are local, and one key changes them everywhere.
 func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 200, 60, Options{Location: time.FixedZone("JST", 9*60*60)})
+		u := newUI(t, journey(t), 250, 60, Options{Location: time.FixedZone("JST", 9*60*60)})
 		defer u.close()
 		u.press("g", "j", "j")
 		u.sees("n time JST")

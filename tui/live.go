@@ -32,7 +32,7 @@ func (f *follower) grow(msg load.Grown) tea.Cmd {
 	s.WasLive = s.WasLive || s.Info.Live
 	var cmds []tea.Cmd
 	if first {
-		m.list.Newest()
+		m.list.Begin()
 		cmds = append(cmds, m.list.Filter.Apply(m.options.Filter))
 		s.Judged.Behind = s.Info.Arrivals > 0
 		cmds = append(cmds, s.NeedKnown(), s.Load.Judge(), s.Load.AwaitJudged())

@@ -253,8 +253,8 @@ func TestBeginWithAFilter(t *testing.T) {
 		defer u.close()
 		u.sees("3 of 8 exchanges")
 		u.sees(" / agent:planner")
-		if got := u.m.list.Selected(); got != 3 {
-			t.Errorf("exchange %d is selected, want the newest, 3", got)
+		if got := u.m.list.Selected(); got != 1 {
+			t.Errorf("exchange %d is selected, want the first, 1", got)
 		}
 	})
 }

@@ -94,8 +94,8 @@ func (ms *mouse) under(x, y int) (panel.Panel, int) {
 		return m.top(), y
 	}
 	for _, at := range m.panes.layout() {
-		if x >= at.x && x < at.x+at.width && y >= at.y && y < at.y+at.height {
-			return at.panel, y - at.y - 1
+		if x >= at.x && x < at.x+at.width && y >= 0 && y < m.panelHeight() {
+			return at.panel, y - 1
 		}
 	}
 	return nil, 0

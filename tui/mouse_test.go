@@ -99,22 +99,22 @@ func TestMouseInPanes(t *testing.T) {
 		if got := u.beside(); got != "4 4 findings" {
 			t.Errorf("a click on the fourth row shows %s", got)
 		}
-		click(150, 7)
+		click(100, 7)
 		u.sees("┫ exchange 4 ┣")
 		if got := u.m.panes.detail.Window.Cursor; got != 5 {
 			t.Errorf("the cursor of the detail is at %d, want 5", got)
 		}
-		click(10, 33)
+		click(180, 4)
 		u.sees("┫ findings ┣")
 		u.send(tea.MouseMsg{X: 10, Y: 10, Button: tea.MouseButtonWheelDown})
-		u.send(tea.MouseMsg{X: 150, Y: 10, Button: tea.MouseButtonWheelUp})
+		u.send(tea.MouseMsg{X: 100, Y: 10, Button: tea.MouseButtonWheelUp})
 		u.pass(time.Second)
 		if got := u.m.list.Selected(); got != 5 {
 			t.Errorf("the wheel over the list selects %d, want 5", got)
 		}
 		u.sees("┫ findings ┣")
 		click(0, 0)
-		click(100, 10)
+		click(79, 10)
 		u.sees("┫ findings ┣")
 	})
 }

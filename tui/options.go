@@ -27,6 +27,7 @@ type Options struct {
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available
 	Notes    string                                  // file of marks and comments; empty: they are kept until the end
 	Sender   *Sender                                 // sends requests again; nil if nothing can be sent
+	Holder   *Holder                                 // holds messages on their way; nil if none can be
 	Exporter *Exporter                               // writes exchanges into files; nil if that is not available
 	Hints    []string                                // shown while nothing is recorded, such as the addresses of taps
 	QuitEnds string                                  // what quitting ends, as a sentence; empty for nothing else

@@ -384,6 +384,83 @@ func TestFailuresOneAfterAnother(t *testing.T) {
 	})
 }
 
+// With the filter is:failed, n goes to what failed, in the list and in the detail; so it does where nothing but failed calls
+// was found.
+func TestNextFindingIsTheNextFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("/").typed("is:failed").press("enter")
+		failed := append([]uint64{}, u.matches()...)
+		u.press("g")
+		for _, key := range []string{"n", "N"} {
+			if key == "N" {
+				slices.Reverse(failed)
+			}
+			for _, want := range append(failed[1:len(failed):len(failed)], failed[0]) {
+				if got := u.press(key).m.list.Selected(); got != want {
+					t.Errorf("%s leads to %d, want %d of %d", key, got, want, failed)
+				}
+			}
+			if key == "n" {
+				u.sees("no failure further down; on from the top")
+				u.press("G")
+			}
+		}
+		u.sees("no failure further up; on from the end")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		src := twoRuns(t, func(x *capture.Exchange) {
+			body := []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the database is gone"}}`)
+			x.Response = &capture.Response{
+				Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"),
+				Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true},
+			}
+		})
+		u := newUI(t, src, 80, 24, Options{})
+		defer u.close()
+		u.press("n")
+		if got := u.m.list.Selected(); got != 2 || u.m.shared.Found.Total() > 0 {
+			t.Errorf("n leads to %d, want 2, which failed:\n%s", got, u.screen())
+		}
+	})
+}
+
+// A finished capture opens at its first exchange, one that grows at its newest.
+func TestWhereACaptureOpens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := tuitest.Growing(t, 40)
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		if got := u.m.list.Selected(); got != 40 {
+			t.Errorf("one that grows opens at %d, want 40", got)
+		}
+		u.close()
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u = newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		if got := u.m.list.Selected(); got != 1 || u.cursorRow() != 2 {
+			t.Errorf("a finished one opens at %d, in line %d of the screen", got, u.cursorRow())
+		}
+	})
+}
+
+// What went wrong says the exchange itself, before how it broke off is said.
+func TestErrorBeforeWhoLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := twoRuns(t, func(x *capture.Exchange) {
+			last := &x.Response.Events[len(x.Response.Events)-1]
+			last.Raw = []byte("data: " + `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the database is gone"}}` + "\n\n")
+			x.Fault = &capture.Fault{Kind: "client-left", Side: "client", Detail: "connection closed"}
+		})
+		u := newUI(t, src, 80, 40, Options{})
+		defer u.close()
+		u.press("G", "enter", "G")
+		u.sees("✗ -32603 InternalError: the database is gone\n ✗ client-left by client: connection closed\n")
+	})
+}
+
 // What is to be said is said to its end, in as many lines as it takes.
 func TestLongMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,9 +21,8 @@ import (
 // Sizes of the screen from which panels stand side by side.
 const (
 	twoPanes        = 110 // columns: the list, and the detail of the selected exchange
-	twoPanesHigh    = 6   // lines of panels
-	threePanes      = 160 // columns: the ladder or the findings of the exchange below the list
-	threePanesHigh  = 16  // lines of panels
+	threePanes      = 160 // columns: beside them the ladder or the findings of the exchange
+	panesHigh       = 6   // lines of panels
 	roomyList       = 92  // columns of a list that has room for everything that it shows at 80
 	settlePause     = 120 * time.Millisecond
 	settleAtTheMost = time.Second
@@ -32,53 +31,55 @@ const (
 // settled says that the selection in the list has rested.
 type settled struct{ ticket uint64 }
 
-// A pane is where a panel stands on the screen. Its first line is its title.
+// A pane is where a panel stands on the screen. It is as high as there is room; its first line is its title.
 type pane struct {
-	panel         panel.Panel
-	x, y          int // y from below the title of the screen
-	width, height int
+	panel    panel.Panel
+	x, width int
 }
 
 // count returns how many panels there is room for side by side.
 func (ps *panes) count() int {
 	m := ps.inspector
-	switch high := m.panelHeight(); {
-	case ps.alone || m.width < twoPanes || high < twoPanesHigh:
+	switch {
+	case ps.alone || m.width < twoPanes || m.panelHeight() < panesHigh:
 		return 1
-	case m.width < threePanes || high < threePanesHigh:
+	case m.width < threePanes:
 		return 2
 	}
 	return 3
 }
 
-// layout divides the screen: the list on the left, the third pane below it, the detail on the right. It returns nothing
-// where there is room for one panel only.
+// layout divides the screen: the list on the left, beside it the detail, and at the right what belongs to the exchange. It
+// returns nothing where there is room for one panel only.
 func (ps *panes) layout() []pane {
 	m := ps.inspector
-	count, high := ps.count(), m.panelHeight()
+	count := ps.count()
 	if count == 1 {
 		return nil
 	}
-	left, listHigh := m.width*13/25, high
-	if count == 3 {
-		left, listHigh = m.width/2, high/2
-		if left < roomyList {
-			left = min(left, 79) // where the list writes whom was called, and has room for what came of it
-		}
-	}
-	list := []pane{
-		{panel: m.list, width: left, height: listHigh},
-		{panel: nothing{}, x: left + 1, width: m.width - left - 1, height: high},
-	}
+	list := []pane{{panel: m.list, width: m.width * 13 / 25}, {panel: nothing{}}}
 	if ps.detail != nil {
 		list[1].panel = ps.detail
 	}
 	if count == 3 {
-		third := pane{panel: nothing{}, y: listHigh, width: left, height: high - listHigh}
+		list[0].width = m.width * 2 / 5
+		if list[0].width < roomyList {
+			list[0].width = min(list[0].width, 79) // where the list writes whom was called, and has room for what came of it
+		}
+		third := pane{panel: nothing{}, width: m.width * 13 / 50}
 		if ps.third != nil {
 			third.panel = ps.third
 		}
 		list = append(list, third)
+	}
+	list[1].width = m.width
+	for i := range list {
+		if i != 1 {
+			list[1].width -= list[i].width + 1
+		}
+	}
+	for i := 1; i < len(list); i++ {
+		list[i].x = list[i-1].x + list[i-1].width + 1
 	}
 	return list
 }
@@ -113,7 +114,7 @@ func (ps *panes) fit(p panel.Panel) tea.Cmd {
 	m := ps.inspector
 	for _, at := range ps.layout() {
 		if at.panel == p {
-			return p.Resize(at.width, at.height-1)
+			return p.Resize(at.width, m.panelHeight()-1)
 		}
 	}
 	return p.Resize(m.width, m.panelHeight())
@@ -343,43 +344,30 @@ func (ps *panes) whyOnePane() string {
 // draw draws the panes, each below a title of its own. That of the pane that has the focus is in brackets, on a
 // heavy line.
 func (ps *panes) draw() []style.Line {
-	m := ps.inspector
-	list := ps.layout()
-	rows := make([]style.Line, m.panelHeight())
-	for _, at := range list {
-		if at.x == 0 {
-			ps.drawPane(rows, at)
+	rows := make([]style.Line, ps.inspector.panelHeight())
+	for i, at := range ps.layout() {
+		bar := "┬"
+		for y := range rows {
+			if i > 0 {
+				rows[y] = rows[y].Add(style.Dim, bar)
+			}
+			bar = "│"
 		}
+		ps.drawPane(rows, at)
 	}
-	third := -1
-	if len(list) == 3 {
-		third = list[2].y
-	}
-	for y := range rows {
-		bar := "│"
-		switch y {
-		case 0:
-			bar = "┬"
-		case third:
-			bar = "┤"
-		}
-		rows[y] = rows[y].Add(style.Dim, bar)
-	}
-	ps.drawPane(rows, list[1])
 	return rows
 }
 
 // drawPane adds the lines of a pane to rows of the screen.
 func (ps *panes) drawPane(rows []style.Line, at pane) {
-	m := ps.inspector
-	focused := at.panel == m.top()
+	focused := at.panel == ps.inspector.top()
 	lines := append([]style.Line{ps.drawTitle(at, focused)}, at.panel.View()...)
-	for y := range at.height {
+	for y := range rows {
 		l := style.Line{}
 		if y < len(lines) {
 			l = lines[y]
 		}
-		rows[at.y+y] = rows[at.y+y].Join(l.InPane(at.width, focused))
+		rows[y] = rows[y].Join(l.InPane(at.width, focused))
 	}
 }
 

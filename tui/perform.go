@@ -109,6 +109,8 @@ func (m *inspector) perform(a keys.Action) tea.Cmd {
 		return m.outbox.replayTask(at)
 	case keys.Export:
 		return m.exporting.begin(at)
+	case keys.ShowHeld:
+		return m.holding.show()
 	}
 	return top.Update(a)
 }
@@ -161,10 +163,13 @@ func (m *inspector) step(d *detail.Panel, a keys.Action) tea.Cmd {
 	return m.showNeighbour(d, keys.Up)
 }
 
-// showFinding moves to the next finding in the detail, or to the next exchange that has one.
+// showFinding moves to the next finding in the detail, or to the next exchange that has one, or that failed.
 func (m *inspector) showFinding(d *detail.Panel, step int) tea.Cmd {
 	if cmd, there := d.Jump(step); there {
 		return cmd
+	}
+	if m.list.SeeksFailed() {
+		return m.showFailed(d, step)
 	}
 	s := m.shared
 	seq, words := m.list.NextFinding(d.Seq, step)
@@ -264,6 +269,9 @@ func (m *inspector) why(k *keys.Key) string {
 			return e.Why(k.Action)
 		}
 	case keys.NeedFindings:
+		if in.Scope()&(keys.InList|keys.InDetail) != 0 && m.list.SeeksFailed() {
+			return ""
+		}
 		return m.shared.WhyNoFindings()
 	case keys.NeedPattern:
 		return panel.Unless(m.shared.Pattern != nil, "nothing is searched for; s searches")
@@ -286,6 +294,8 @@ func (m *inspector) why(k *keys.Key) string {
 			return "export is not available here"
 		}
 		return m.whyNoSelection()
+	case keys.NeedHolder:
+		return panel.Unless(m.options.Holder != nil, noHolder)
 	case keys.NeedSelection:
 		return m.whyNoSelection()
 	}

@@ -19,7 +19,7 @@ type prompt struct {
 	done     func(value string) (tea.Cmd, error) // on enter; after an error, which is shown, typing goes on
 	canceled func() tea.Cmd                      // on esc; nil for nothing
 	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one
-	above    func(columns int) []style.Line      // shown over the lines above, or else what is wrong; nil for nothing
+	above    func(columns int) []style.Line      // shown over the lines above while nothing is wrong; nil for nothing
 }
 
 // newPrompt returns a prompt that begins with a text.
@@ -65,19 +65,25 @@ func (p *prompt) key(msg tea.KeyMsg) (cmd tea.Cmd, over bool) {
 // line draws the prompt.
 func (p *prompt) line(columns int) style.Line {
 	remark := ""
-	if p.wrong != "" && p.above == nil {
+	if p.wrong != "" && p.fits(columns) {
 		remark = " ! " + p.wrong
 	}
-	return panel.InputLine(p.label, p.input, columns, text.Clip(remark, columns*2/3))
+	return panel.InputLine(p.label, p.input, columns, text.Clean(remark))
+}
+
+// fits reports whether what is wrong stands beside what was typed.
+func (p *prompt) fits(columns int) bool {
+	return p.above == nil && text.Columns(p.label+p.input.Value()+p.wrong)+8 <= columns
 }
 
 // over returns the lines that cover those above the prompt.
 func (p *prompt) over(columns int) []style.Line {
 	switch {
-	case p.above == nil:
-		return nil
-	case p.wrong == "":
+	case p.wrong != "" && !p.fits(columns):
+	case p.above != nil:
 		return p.above(columns)
+	default:
+		return nil
 	}
 	var lines []style.Line
 	mark := " ! "

@@ -306,6 +306,8 @@ func (e *editable) edited() prepared {
 	switch {
 	case err != nil:
 		msg.err = fmt.Errorf("%w; nothing was sent", err)
+	case len(bytes.TrimSpace(text)) == 0:
+		msg.err = errors.New("nothing was left of the request, so nothing was sent")
 	case bytes.Equal(text, e.out.Text):
 		msg.err = errors.New("nothing was changed, so nothing was sent")
 	default:

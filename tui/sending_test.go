@@ -186,6 +186,9 @@ func TestEditBeforeSending(t *testing.T) {
 		edit("")
 		u.press("g", "r", "e")
 		u.sees("nothing was changed, so nothing was sent")
+		edit(" \n")
+		u.press("r", "e")
+		u.sees("nothing was left of the request, so nothing was sent")
 		edit("wrong\n")
 		u.press("r", "e")
 		u.sees("! request:2: it is wrong")
@@ -202,7 +205,7 @@ func TestEditBeforeSending(t *testing.T) {
 		if got := strings.Join(f.sent, ","); got != "PUT /other" {
 			t.Errorf("sent %s", got)
 		}
-		if got := strings.Join(seen, "|"); got != "the request\n|the request\n|wrong\n" {
+		if got := strings.Join(seen, "|"); got != "the request\n|the request\n|the request\n|wrong\n" {
 			t.Errorf("the editor got %q", got)
 		}
 		u.press("b")

@@ -29,12 +29,13 @@ func newInspector(l *load.Loader, o Options) *inspector {
 	m.commands.inspector, m.notebook.inspector, m.exporting.inspector, m.clipboard.inspector = m, m, m, m
 	m.mouse = mouse{inspector: m, on: o.Mouse}
 	m.outbox = outbox{inspector: m, exec: tea.ExecProcess}
+	m.holding.inspector = m
 	return m
 }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
-	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false))
+	begin := tea.Batch(readNotes(m.shared.Load), m.shared.Load.Open(), m.shared.Load.WatchServer(false), m.holding.watch())
 	if m.mouse.on {
 		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
@@ -85,6 +86,9 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 		return m.outbox.cameBack(msg)
 	case exported:
 		return m.exporting.exported(msg)
+	}
+	if cmd, mine := m.holding.take(msg); mine {
+		return cmd
 	}
 	return tea.Batch(m.broadcast(msg), m.performPending())
 }

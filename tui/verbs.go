@@ -194,6 +194,20 @@ func doingVerbs() []verb {
 		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: keys.Resend},
 		{name: "replay", group: toDo, words: "replay the task, after a question", do: keys.Replay},
 		{
+			name: "hold", argument: "[requests|answers] [FILTER]", group: toDo, do: keys.ShowHeld,
+			words: "hold messages that match on their way; with nothing behind it, those that are held",
+			run:   holdWhat, offer: holdWords,
+		},
+		{
+			name: "unhold", group: toDo, words: "hold nothing any more; what is held goes on",
+			run: func(m *inspector, _ string) (tea.Cmd, error) {
+				if m.options.Holder == nil {
+					return nil, errors.New(noHolder)
+				}
+				return m.holding.set(false, false, ""), nil
+			},
+		},
+		{
 			name: "export", also: []string{"write", "w"}, group: toDo, do: keys.Export,
 			words: "export into a file: the exchange, its task, what is marked, what is found",
 		},

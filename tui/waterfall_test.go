@@ -32,7 +32,9 @@ func TestWaterfallOfATask(t *testing.T) {
 			t.Errorf("the exchange that failed is drawn as %q", line)
 		}
 		u.press("n", "n")
-		u.sees("no further finding in this waterfall")
+		u.sees("no finding further down; on from the top")
+		u.press("N")
+		u.sees("no finding further up; on from the end")
 		u.press("N", "tab")
 		if got := u.m.top().Target().Exchange; got != 6 {
 			t.Errorf("back in the ladder exchange %d is selected", got)

@@ -54,21 +54,22 @@ func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analyzer.Workflow,
 	if err != nil || at.seq == 0 {
 		return analyzer.Workflow{Number: seq}, err
 	}
-	others := at.parent != 0 || at.children > 0
+	caused := false
 	for range maxWalk {
 		if at.parent == 0 {
 			break
 		}
+		caused = caused || at.by.ByAgent()
 		next, err := b.of(ctx, at.parent)
 		if err != nil {
 			return analyzer.Workflow{}, err
 		}
 		if next.seq == 0 {
-			return analyzer.Workflow{Number: at.parent, Others: others}, nil
+			return analyzer.Workflow{Number: at.parent, Caused: caused}, nil
 		}
 		at = next
 	}
-	return analyzer.Workflow{Number: at.seq, Others: others}, nil
+	return analyzer.Workflow{Number: at.seq, Caused: caused}, nil
 }
 
 // texts are those that many findings have: each is one string for all of them, and none holds more than itself.

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "f9a3c31565948410"
+const code = "00c931940df5e584"

@@ -295,18 +295,20 @@ func (e *encoder) cause(parent uint64, by workflow.Evidence, maybe workflow.Choi
 	e.number(parent)
 	e.octet(byte(by))
 	if by == workflow.Unknown {
-		for _, n := range maybe {
+		for _, n := range maybe.First {
 			e.number(n)
 		}
+		e.count(maybe.More)
 	}
 }
 
 func (d *decoder) cause() (parent uint64, by workflow.Evidence, maybe workflow.Choice) {
 	parent, by = d.number(), workflow.Evidence(d.octet())
 	if by == workflow.Unknown {
-		for i := range maybe {
-			maybe[i] = d.number()
+		for i := range maybe.First {
+			maybe.First[i] = d.number()
 		}
+		maybe.More = d.small()
 	}
 	return parent, by, maybe
 }

@@ -42,7 +42,7 @@ import (
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 7
+const version = 8
 
 // Sizes of what is kept together.
 const (
@@ -90,6 +90,11 @@ type Row struct {
 	Maybe    workflow.Choice   // where nothing decides between causes
 	Children int               // how many exchanges it has caused
 	Found    []Found           // the findings that stand in it, in the order in which they were made
+}
+
+// Cause says what caused the exchange. To which workflow it belongs is not known of a row alone.
+func (r *Row) Cause() workflow.Link {
+	return workflow.Link{Exchange: r.Seq, Parent: r.Parent, By: r.By, Maybe: r.Maybe}
 }
 
 // A Found says in short what a finding is.

@@ -96,8 +96,7 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 			if want := links.Of(row.Seq); want.Parent != row.Parent || want.By != row.By {
 				t.Errorf("exchange %d: cause %d %v, want %d %v", row.Seq, row.Parent, row.By, want.Parent, want.By)
 			}
-			of := analyzer.Workflow{Number: links.Of(row.Seq).Workflow}
-			of.Others = links.Size(of.Number) > 1
+			of := analyzer.Workflow{Number: links.Of(row.Seq).Workflow, Caused: links.ByAgent(row.Seq)}
 			if w, err := r.Workflow(ctx, row.Seq); err != nil || w != of {
 				t.Errorf("exchange %d: in workflow %v, want %v (%v)", row.Seq, w, of, err)
 			}

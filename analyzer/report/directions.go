@@ -88,10 +88,11 @@ func Directions(r *judgment.Result) []Direction {
 			if !there && !back {
 				continue
 			}
+			client, agent := a, b
 			if !there || back && discovered(b, a) && !discovered(a, b) {
-				a, b = b, a
+				client, agent = b, a
 			}
-			list = append(list, between(r, calls, a, b)...)
+			list = append(list, between(r, calls, client, agent)...)
 		}
 	}
 	return list
@@ -178,6 +179,7 @@ func atOnce(d *Direction, r *judgment.Result, a, b *judgment.Agent) {
 	}
 }
 
+// directionRows are the directions between two agents that were asked, a row for each.
 func directionRows(list []Direction, clean func(string) string) [][]string {
 	rows := [][]string{{"Direction", "Result", "How", "Why"}}
 	for _, d := range list {
@@ -186,21 +188,57 @@ func directionRows(list []Direction, clean func(string) string) [][]string {
 	return rows
 }
 
-func directionsText(b *strings.Builder, list []Direction) {
-	if len(list) == 0 {
-		return
+// betweenHead is the head of betweenRows, in the order in which NewDirections has them.
+var betweenHead = []string{"client → agent", "reads its card", "sends tasks", "is sent tasks", "both at once"}
+
+// betweenRows are the directions between agents that were recorded, a row for each two of them, and why what is broken
+// is.
+func betweenRows(list []Direction, clean func(string) string) (rows [][]string, why []string) {
+	rows = [][]string{betweenHead}
+	for _, d := range list {
+		if d.ID == Discover {
+			rows = append(rows, []string{clean(d.From + " → " + d.To)})
+		}
+		last := &rows[len(rows)-1]
+		*last = append(*last, string(d.Status))
+		if d.Status == DirectionBroken {
+			why = append(why, clean(d.What)+": "+clean(d.Message))
+		}
 	}
-	b.WriteString("\n")
-	table(b, directionRows(list, analyzer.Clean))
+	return rows, why
 }
 
-func mdDirections(b *strings.Builder, list []Direction) {
-	if len(list) == 0 {
-		return
+func directionsText(b *strings.Builder, r *Report) {
+	switch list := r.Directions; {
+	case len(list) == 0:
+	case r.Tests != nil:
+		b.WriteString("\nboth directions\n")
+		table(b, directionRows(list, analyzer.Clean))
+	default:
+		rows, why := betweenRows(list, analyzer.Clean)
+		b.WriteString("\nbetween agents\n")
+		table(b, rows)
+		for _, line := range why {
+			b.WriteString("broken: " + line + "\n")
+		}
 	}
-	fmt.Fprintf(b, "## Both directions\n\n%q is what was asked in the place of the other agent, %q what the record shows of "+
-		"the two agents themselves.\n\n", AskedByUs, SeenBetween)
-	markup.Table(b, directionRows(list, markup.Text))
+}
+
+func mdDirections(b *strings.Builder, r *Report) {
+	switch list := r.Directions; {
+	case len(list) == 0:
+	case r.Tests != nil:
+		fmt.Fprintf(b, "## Both directions\n\n%q is what was asked in the place of the other agent, %q what the record shows of "+
+			"the two agents themselves.\n\n", AskedByUs, SeenBetween)
+		markup.Table(b, directionRows(list, markup.Text))
+	default:
+		b.WriteString("## Between agents\n\nWhat the record shows of agents that call each other by their names.\n\n")
+		rows, why := betweenRows(list, markup.Text)
+		markup.Table(b, rows)
+		for _, line := range why {
+			b.WriteString("Broken: " + line + "\n\n")
+		}
+	}
 }
 
 func orDash(s string) string {

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,5 +83,63 @@ func TestDirectionsOfARecording(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+// People see what was recorded between agents in a row for each two of them, under a heading, and why something is broken.
+func TestDirectionsOfARecordingInWords(t *testing.T) {
+	r := whole(talking(contact{"planner", "booker", 1, 2, 0, 0}, contact{"booker", "planner", 0, 0, 3, 0}), few...)
+	r.Result.Counts.Exchanges = 6
+	r.Directions = report.Directions(r.Result)
+	for _, tt := range []struct {
+		name  string
+		write func(w io.Writer, r *report.Report) error
+		want  []string
+	}{
+		{"text", report.Text, []string{
+			"\nbetween agents\n", "\nclient → agent    reads its card  sends tasks  is sent tasks  both at once\n",
+			"\nplanner → booker  observed        observed     broken         not observed\n",
+			"\nbroken: booker sends a task to planner: ",
+		}},
+		{"markdown", report.Markdown, []string{
+			"\n## Between agents\n", "| planner → booker | observed | observed | broken | not observed |\n",
+			"\nBroken: booker sends a task to planner: ",
+		}},
+	} {
+		var b strings.Builder
+		if err := tt.write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %q in\n%s", tt.name, want, b.String())
+			}
+		}
+	}
+}
+
+// Each two agents that talk to each other have their directions, whichever was called first.
+func TestDirectionsOfManyAgents(t *testing.T) {
+	r := &judgment.Result{}
+	for _, agent := range []string{"planner", "hotels", "flights", "cars"} {
+		a := judgment.Agent{Link: agent, Contacts: map[string]judgment.Contact{}}
+		if agent != "planner" {
+			a.Contacts["planner"] = judgment.Contact{Operations: map[a2a.Operation]int{a2a.SendMessage: 1}}
+			r.Calls = append(r.Calls, judgment.Calls{Link: analyzer.Link{Client: "planner", Agent: agent}, Made: 1, Succeeded: 1})
+		}
+		r.Agents = append(r.Agents, a)
+	}
+	var got []string
+	for _, d := range report.Directions(r) {
+		if d.ID == report.Send {
+			got = append(got, d.What+": "+string(d.Status))
+		}
+	}
+	want := []string{
+		"planner sends a task to hotels: observed", "planner sends a task to flights: observed",
+		"planner sends a task to cars: observed",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

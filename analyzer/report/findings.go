@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 )
 
 // An Ink is what a piece of text is, for those who draw it in colours. No meaning is in the colour alone.
@@ -38,14 +39,14 @@ const (
 )
 
 // Findings returns findings as text for people, the worst first: for each the severity and the place, then what was
-// seen and expected, who is at fault and by which section, how to fix it, and where to read more. Those of one rule on
-// one link stand together, with the places of the others at the end. What came from the wire is cleaned. Pieces of lines
-// go through paint, which may add colours; nil adds none.
+// seen and expected, who is at fault and by which section, how to fix it, and where to read more. Those of one rule are
+// one finding, with all who are at fault, and with the places of the others at the end. What came from the wire is
+// cleaned. Pieces of lines go through paint, which may add colours; nil adds none.
 func Findings(list []analyzer.Finding, paint func(Ink, string) string) string {
 	if paint == nil {
 		paint = func(_ Ink, text string) string { return text }
 	}
-	t := &findingsText{paint: paint}
+	t := &findingsText{paint: paint, workflows: severalWorkflows(list)}
 	for i := range list {
 		t.several = t.several || list[i].Capture != list[0].Capture
 	}
@@ -58,20 +59,23 @@ func Findings(list []analyzer.Finding, paint func(Ink, string) string) string {
 	return t.b.String()
 }
 
-// groups returns findings by rule, severity, side and link, the worst groups first, else in the order of their
-// first findings.
+// groups returns findings by rule, severity and side, the worst groups first, else in the order of their first
+// findings. Those of which no side is at fault that a link names are also told apart by their links.
 func groups(list []analyzer.Finding) [][]*analyzer.Finding {
 	type key struct {
 		rule     string
 		severity analyzer.Severity
-		side     string
+		side     a2a.Side
 		link     analyzer.Link
 	}
 	at := make(map[key]int)
 	var all [][]*analyzer.Finding
 	for i := range list {
 		f := &list[i]
-		k := key{f.Rule.ID, f.Severity, f.Side.String(), f.Link}
+		k := key{rule: f.Rule.ID, severity: f.Severity, side: f.Side}
+		if nameOf(f) == "" {
+			k.link = f.Link
+		}
 		n, there := at[k]
 		if !there {
 			n = len(all)
@@ -83,13 +87,75 @@ func groups(list []analyzer.Finding) [][]*analyzer.Finding {
 	return all
 }
 
-type findingsText struct {
-	paint   func(Ink, string) string
-	several bool // they are of several captures, which are named then
-	b       strings.Builder
+// severalWorkflows reports whether it says something of a finding to which workflow it belongs: whether they are of
+// several.
+func severalWorkflows(list []analyzer.Finding) bool {
+	for i := range list {
+		if list[i].Workflow.Number != list[0].Workflow.Number || list[i].Capture != list[0].Capture {
+			return true
+		}
+	}
+	return false
 }
 
-// group writes findings of one rule on one link.
+// sectionsOf returns the sections that findings of one rule rest on.
+func sectionsOf(g []*analyzer.Finding) string {
+	var list []string
+	for _, f := range g {
+		for _, s := range f.Sections() {
+			if !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// culprits says who broke the rule of a group, as culprit does of one.
+func culprits(g []*analyzer.Finding) string {
+	names := namesOf(g)
+	if len(names) < 2 {
+		return culprit(g[0])
+	}
+	return g[0].Side.String() + "s " + series(names)
+}
+
+// namesOf returns the names of who broke the rule of a group, each once.
+func namesOf(g []*analyzer.Finding) []string {
+	var names []string
+	known := make(map[string]bool)
+	for _, f := range g {
+		if name := nameOf(f); name != "" && !known[name] {
+			known[name] = true
+			names = append(names, analyzer.Clean(name))
+		}
+	}
+	return names
+}
+
+// maxSeries is how many of a series are named.
+const maxSeries = 10
+
+// series returns words as a sentence lists them: "a, b and c".
+func series(words []string) string {
+	if more := len(words) - maxSeries; more > 0 {
+		words = append(slices.Clone(words[:maxSeries]), fmt.Sprintf("%d more", more))
+	}
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+type findingsText struct {
+	paint     func(Ink, string) string
+	several   bool // they are of several captures, which are named then
+	workflows bool // they are of several workflows, the same
+	b         strings.Builder
+}
+
+// group writes findings of one rule.
 func (t *findingsText) group(g []*analyzer.Finding) {
 	f := g[0]
 	more := ""
@@ -99,21 +165,19 @@ func (t *findingsText) group(g []*analyzer.Finding) {
 	t.b.WriteString(t.paint(InkOf(f.Severity), f.Severity.String()) + "  " + t.place(f) + "  [" + f.Rule.ID + "]" + more + "\n")
 	t.row("seen", analyzer.Clean(f.Seen))
 	t.row("expected", analyzer.Clean(f.Wanted()))
-	sections := strings.Join(f.Sections(), ", ")
+	sections := sectionsOf(g)
 	switch who := strings.TrimSuffix(blame(f), "; "); {
 	case who == "":
 		t.row("source", sections)
 	case f.Rule.Level != analyzer.Advice:
-		t.row("at fault", culprit(f)+" ("+sections+")")
+		t.row("at fault", culprits(g)+" ("+sections+")")
 	default:
-		t.row("side", culprit(f)+" ("+sections+")")
+		t.row("side", culprits(g)+" ("+sections+")")
 	}
 	if f.Failure != "" {
 		t.row("call", "failed: "+analyzer.Clean(f.Failure))
 	}
-	if f.Workflow.Others {
-		t.row("workflow", fmt.Sprint(f.Workflow.Number))
-	}
+	t.workflow(g)
 	if f.Revises {
 		t.row("instead", "of what was said of this before")
 	}
@@ -123,12 +187,28 @@ func (t *findingsText) group(g []*analyzer.Finding) {
 		known += " (also broken here: " + strings.Join(f.Also, ", ") + ")"
 	}
 	t.row("more", known)
-	t.also(f, g[1:])
+	t.also(f, g[1:], len(namesOf(g)) > 1)
 }
 
-// also writes where else the same was found: places with the same value in one row, those with others in rows of their
-// own.
-func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding) {
+// workflow names the workflows that a group belongs to, if that says something.
+func (t *findingsText) workflow(g []*analyzer.Finding) {
+	if !t.workflows {
+		return
+	}
+	var numbers []string
+	for _, f := range g {
+		if n := fmt.Sprint(f.Workflow.Number); f.Workflow.Caused && !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	if len(numbers) > 0 {
+		t.row("workflow", series(numbers))
+	}
+}
+
+// also writes where else the same was found: places with the same value together, in a row for each who is at fault
+// where there are several, and those with others in rows of their own.
+func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding, named bool) {
 	var same, other []*analyzer.Finding
 	for _, f := range rest {
 		if f.Seen == first.Seen || len(other) == maxOther {
@@ -139,19 +219,84 @@ func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding) {
 	}
 	label := "also at"
 	for _, f := range other {
-		t.row(label, t.place(f)+": "+analyzer.Clean(f.Seen))
+		t.row(label, t.place(f)+who(f, named)+": "+analyzer.Clean(f.Seen))
 		label = ""
 	}
+	whose := [][]*analyzer.Finding{same}
+	if named {
+		whose = byName(same)
+	}
+	for i, list := range whose {
+		if len(list) == 0 {
+			continue
+		}
+		if left := len(whose) - i; i == maxSeries-1 && left > 1 {
+			t.row(label, fmt.Sprintf("and of %d more, which --format json lists", left))
+			return
+		}
+		shown := list[:min(len(list), max(2, maxAlso/len(whose)))]
+		words, in := t.exchanges(first, shown)
+		if !in {
+			words = t.places(shown)
+		}
+		if left := len(list) - len(shown); left > 0 {
+			words += fmt.Sprintf(", and %d more, which --format json lists", left)
+		}
+		if in && label == "also at" {
+			label = "also in"
+		}
+		t.prose(label, words+who(list[0], named))
+		label = ""
+	}
+}
+
+// exchanges names the exchanges of findings that stand at the same place there as the first of their group does in its
+// own; ok is false if some do not.
+func (t *findingsText) exchanges(first *analyzer.Finding, list []*analyzer.Finding) (words string, ok bool) {
+	var numbers []string
+	for _, f := range list {
+		at := f.Place
+		at.Exchange = first.Place.Exchange
+		if at != first.Place || f.Place == first.Place || t.several {
+			return "", false
+		}
+		numbers = append(numbers, fmt.Sprint(f.Place.Exchange))
+	}
+	if len(numbers) == 1 {
+		return "exchange " + numbers[0], true
+	}
+	return "exchanges " + strings.Join(numbers, ", "), true
+}
+
+// places names the places of findings.
+func (t *findingsText) places(list []*analyzer.Finding) string {
 	var places []string
-	for _, f := range same[:min(len(same), maxAlso)] {
+	for _, f := range list {
 		places = append(places, t.place(f))
 	}
-	if left := len(same) - len(places); left > 0 {
-		places = append(places, fmt.Sprintf("and %d more, which --format json lists", left))
+	return strings.Join(places, ", ")
+}
+
+// who says who broke the rule, behind a place.
+func who(f *analyzer.Finding, named bool) string {
+	if !named {
+		return ""
 	}
-	if len(places) > 0 {
-		t.prose(label, strings.Join(places, ", "))
+	return " (" + analyzer.Clean(nameOf(f)) + ")"
+}
+
+// byName returns findings by who broke the rule, in the order of their first ones.
+func byName(list []*analyzer.Finding) (whose [][]*analyzer.Finding) {
+	at := make(map[string]int)
+	for _, f := range list {
+		n, there := at[nameOf(f)]
+		if !there {
+			n = len(whose)
+			at[nameOf(f)], whose = n, append(whose, nil)
+		}
+		whose[n] = append(whose[n], f)
 	}
+	return whose
 }
 
 // place returns the place of a finding, with the name of its capture where there are several.

@@ -65,12 +65,8 @@ func TestFindingsAreGrouped(t *testing.T) {
             42.request.line: value 2
             43.request.line: value 3
             44.request.line: value 4
-            3.request.line, 4.request.line, 5.request.line, 6.request.line,
-            7.request.line, 8.request.line, 9.request.line, 10.request.line,
-            11.request.line, 12.request.line, 13.request.line, 14.request.line,
-            15.request.line, 16.request.line, 17.request.line, 18.request.line,
-            19.request.line, 20.request.line, 21.request.line, 22.request.line,
-            and 12 more, which --format json lists
+            exchanges 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+            19, 20, 21, 22, and 12 more, which --format json lists
 
 warning  1.request.line  [late]
   seen      two
@@ -81,5 +77,70 @@ warning  1.request.line  [late]
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What several agents do wrong alike is one finding, which names them, and says which of them does it where. Those of
+// several workflows are told apart.
+func TestFindingsOfSeveralAgents(t *testing.T) {
+	rule := &analyzer.Rule{ID: "often", Level: analyzer.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	var list []analyzer.Finding
+	for n, agent := range []string{"hotels", "flights", "hotels", "cars", "flights", "cars"} {
+		f := analyzer.Finding{
+			Rule: rule, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: agent},
+			Capture: "c", Place: analyzer.Place{Exchange: uint64(n) + 1}.Line(), Seen: "two", Expected: "one",
+			Dialects: a2a.Of(a2a.V1_0), Workflow: analyzer.Workflow{Number: 9, Caused: true},
+		}
+		if n == 5 {
+			f.Seen = "three"
+		}
+		list = append(list, f)
+	}
+	want := `error  1.request.line  [often], 6 times
+  seen      two
+  expected  one
+  at fault  agents hotels, flights and cars (1.0 §1)
+  fix       Mend it.
+  more      a2atap rules often
+  also at   6.request.line (cars): three
+            exchanges 2, 5 (flights)
+            exchange 3 (hotels)
+            exchange 4 (cars)
+`
+	if diff := cmp.Diff(want, report.Findings(list, nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	list[3].Workflow.Number = 12
+	if got := report.Findings(list, nil); !strings.Contains(got, "\n  workflow  9 and 12\n") {
+		t.Errorf("the workflows are not named in\n%s", got)
+	}
+	for i := range list { // as many as a mesh of agents has
+		list[i].Link.Agent = "agent"
+	}
+	for n := range uint64(40) {
+		f := list[0]
+		f.Link.Agent, f.Place.Exchange = fmt.Sprint("agent", n), n+10
+		list = append(list, f)
+	}
+	got := report.Findings(list, nil)
+	for _, want := range []string{"agents agent, agent0, agent1,", "agent8 and 31 more (1.0", "and of 32 more, which --format json lists"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "\n"); n > 30 {
+		t.Errorf("%d lines of one finding:\n%s", n, got)
+	}
+}
+
+// The findings of clients and of nobody are told apart by their links.
+func TestFindingsOfNobodyStandAlone(t *testing.T) {
+	rule := &analyzer.Rule{ID: "odd", Level: analyzer.Advice, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	var list []analyzer.Finding
+	for _, agent := range []string{"hotels", "flights"} {
+		list = append(list, analyzer.Finding{Rule: rule, Side: a2a.Nobody, Link: analyzer.Link{Client: "planner", Agent: agent}, Seen: "x"})
+	}
+	if n := strings.Count(report.Findings(list, nil), "[odd]"); n != 2 {
+		t.Errorf("%d findings, want one for each link", n)
 	}
 }

@@ -16,7 +16,10 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = markup.Page(pageText)
+//go:embed parts.html
+var partsText string
+
+var page = markup.Page(pageText + partsText)
 
 // A pageData is what the page shows. The template makes foreign texts safe.
 type pageData struct {
@@ -27,7 +30,7 @@ type pageData struct {
 	Matrix                                [][]string
 	Calls                                 []pageCalls
 	NotSeen                               []judgment.NotSeen
-	Failed, Refused, FailedTasks          []judgment.FailedCalls
+	Failed, Refused, FailedTasks          []pageFailed
 	Directions                            []Direction
 	Agents                                []pageAgent
 	Tests                                 []pageTest // that failed
@@ -57,16 +60,19 @@ type pageTest struct {
 	ID, Severity, Title, Name, Message, Waived, Fix, Agent, Sections, Request, Answer string
 }
 
-// A pageGroup is the findings of one rule.
-type pageGroup struct {
-	Rule        *analyzer.Rule
-	Severity    string // the worst
-	Count, More int
-	Findings    []pageFinding
+// A pageFailed has the id of the first exchange, if that is on the page.
+type pageFailed struct {
+	judgment.FailedCalls
+	Anchor string
 }
 
-// A pageFinding has the id of where it stands among the exchanges, if that is on the page.
-type pageFinding struct{ Place, Message, Who, Sections, Also, Anchor string }
+func pageFailures(list []judgment.FailedCalls) []pageFailed {
+	var all []pageFailed
+	for _, f := range list {
+		all = append(all, pageFailed{FailedCalls: f})
+	}
+	return all
+}
 
 type pageSuite struct {
 	Agent string
@@ -80,15 +86,31 @@ type pageFamily struct {
 	IDs    []string
 }
 
-// maxPlaces bounds the findings of one rule on a page: more are not read.
-const maxPlaces = 100
-
 // HTML writes the report as one page for people: the verdict, who talked to whom, each agent, the findings by rule with
 // what to change, and the exchanges, if the report has them. It fetches nothing, and runs no script but its own, which
 // filters and opens what it shows.
 func HTML(w io.Writer, r *Report) error {
+	data := newPageData(r)
+	data.findings(r)
+	out := bufio.NewWriter(w)
+	if err := page.Execute(out, data); err != nil {
+		return err
+	}
+	if r.Traffic != nil {
+		if err := r.Traffic.Write(out); err != nil {
+			return err
+		}
+	}
+	if err := page.ExecuteTemplate(out, "end", data); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// newPageData returns what the page shows but the findings.
+func newPageData(r *Report) *pageData {
 	v := r.verdict()
-	data := pageData{
+	data := &pageData{
 		Status: string(v.Status), Verdict: r.sentence(), Date: r.Now.UTC().Format("2006-01-02 15:04 UTC"),
 		Good: v.Status == judgment.StatusClean, Captures: r.Result.Captures, Tool: r.Tool, Directions: r.Directions,
 		RuleCount: len(r.Rules), Found: len(r.Result.Findings), Traffic: r.Traffic != nil,
@@ -106,25 +128,13 @@ func HTML(w io.Writer, r *Report) error {
 	}
 	data.calls(r)
 	if r.Tests == nil {
-		data.NotSeen, data.Failed, data.Refused, data.FailedTasks = v.NotSeen, v.Failed, v.Refused, v.Tasks
+		data.NotSeen = v.NotSeen
+		data.Failed, data.Refused, data.FailedTasks = pageFailures(v.Failed), pageFailures(v.Refused), pageFailures(v.Tasks)
 	}
 	data.agents(r)
 	data.tests(r)
-	data.findings(r)
 	data.never(r)
-	out := bufio.NewWriter(w)
-	if err := page.Execute(out, data); err != nil {
-		return err
-	}
-	if r.Traffic != nil {
-		if err := r.Traffic.Write(out); err != nil {
-			return err
-		}
-	}
-	if err := page.ExecuteTemplate(out, "end", data); err != nil {
-		return err
-	}
-	return out.Flush()
+	return data
 }
 
 func (d *pageData) calls(r *Report) {
@@ -204,41 +214,16 @@ func visible(text string) string {
 
 // findings groups the findings by their rules, the worst first.
 func (d *pageData) findings(r *Report) {
-	groups := make(map[string]*pageGroup)
-	var order []*pageGroup
-	worst := make(map[*pageGroup]analyzer.Severity)
+	groups := &pageGroups{several: severalWorkflows(r.Result.Findings)}
 	for i := range r.Result.Findings {
 		f := &r.Result.Findings[i]
-		g := groups[f.Rule.ID]
-		if g == nil {
-			g = &pageGroup{Rule: f.Rule}
-			groups[f.Rule.ID] = g
-			order = append(order, g)
-		}
-		g.Count++
-		worst[g] = max(worst[g], f.Severity)
-		if len(g.Findings) == maxPlaces {
-			g.More++
-			continue
-		}
 		place := f.Place.String()
 		if len(r.Result.Captures) > 1 {
 			place = f.Capture + ": " + place
 		}
-		in := strings.Join(f.Sections(), ", ")
-		if f.Workflow.Others {
-			in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
-		}
-		g.Findings = append(g.Findings, pageFinding{
-			place, messageOf(f), f.Severity.String() + "; " + strings.TrimSuffix(blame(f), "; "), in, strings.Join(f.Also, ", "),
-			r.Traffic.Anchor(i),
-		})
+		groups.add(f, place, r.Traffic.Anchor(i))
 	}
-	slices.SortStableFunc(order, func(a, b *pageGroup) int { return int(worst[b]) - int(worst[a]) })
-	for _, g := range order {
-		g.Severity = worst[g].String()
-		d.Groups = append(d.Groups, *g)
-	}
+	d.Groups = groups.worstFirst()
 }
 
 func (d *pageData) never(r *Report) {

@@ -45,6 +45,7 @@ func JUnit(w io.Writer, r *Report) error {
 	all.addTests(r)
 	applied, found, also := byLink(r.Result)
 	verdict := r.verdict()
+	workflows := severalWorkflows(r.Result.Findings)
 	calls, counted := make(map[analyzer.Link][]*judgment.Calls), r.Result.Counted()
 	for i := range r.Result.Calls {
 		c := &r.Result.Calls[i]
@@ -53,7 +54,7 @@ func JUnit(w io.Writer, r *Report) error {
 	for _, link := range linksOf(applied, found) {
 		suite := junitSuite{Name: analyzer.Clean(link.String()), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
 		for _, rule := range r.Rules {
-			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID])
+			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID], workflows)
 			if outer := also[link][rule.ID]; outer != "" {
 				c.Skipped, c.Out = nil, c.Out+"broken along with "+outer+", which has the finding\n"
 			}
@@ -135,7 +136,7 @@ func (s *junitSuite) addCalls(calls []*judgment.Calls, failed []judgment.FailedC
 	}
 }
 
-func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding) junit.Case {
+func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding, workflows bool) junit.Case {
 	c := junit.Case{Name: rule.ID, Class: "a2atap." + string(rule.Category)}
 	if applied == 0 && len(found) == 0 {
 		c.Skipped = &junit.Message{Message: "not observed"}
@@ -153,23 +154,23 @@ func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.F
 		worst := slices.MaxFunc(failing, func(a, b *analyzer.Finding) int { return int(a.Severity) - int(b.Severity) })
 		c.Failure = &junit.Message{
 			Message: analyzer.Clean(worst.String()), Type: worst.Severity.String(),
-			Text: lines(failing) + "fix: " + oneLine(rule.Fix),
+			Text: lines(failing, workflows) + "fix: " + oneLine(rule.Fix),
 		}
 	}
 	if others != nil {
-		c.Out = lines(others)
+		c.Out = lines(others, workflows)
 	}
 	return c
 }
 
-func lines(findings []*analyzer.Finding) string {
+func lines(findings []*analyzer.Finding, workflows bool) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if i == maxInCase {
 			fmt.Fprintf(&b, "and %d more\n", len(findings)-i)
 			break
 		}
-		b.WriteString(analyzer.Clean(f.Capture) + ": " + Line(f) + "\n")
+		b.WriteString(analyzer.Clean(f.Capture) + ": " + line(f, workflows) + "\n")
 	}
 	return b.String()
 }

@@ -19,8 +19,9 @@ var titles = map[analyzer.Category]string{
 	analyzer.Interop:       "Interoperability",
 }
 
-// Markdown writes a result for a web page or a comment: the verdict, who talked to whom, a conformance report for each
-// agent with what failed and what to do about it, the other findings, and what was not observed.
+// Markdown writes a result for a web page or a comment, what is worst first: the verdict, what was not seen, the calls
+// that failed, the findings, then who talked to whom, a conformance report for each agent with what failed and what to
+// do about it, and what was not observed.
 func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	what := "check"
@@ -32,12 +33,11 @@ func Markdown(w io.Writer, r *Report) error {
 		markup.Text(r.Tool.Version), r.Now.UTC().Format("2006-01-02 15:04 UTC"))
 	mdCaptures(&b, r.Result)
 	if r.Tests == nil {
+		mdAnswers(&b, r.verdict())
+		mdFindings(&b, r.Result)
 		mdLinks(&b, r.Result)
 	}
-	if r.Tests == nil {
-		mdAnswers(&b, r.verdict())
-	}
-	mdDirections(&b, r.Directions)
+	mdDirections(&b, r)
 	for _, c := range Conformances(r) {
 		if s := r.suite(c.link); s != nil {
 			mdSuite(&b, r, s)
@@ -45,7 +45,9 @@ func Markdown(w io.Writer, r *Report) error {
 			mdConformance(&b, r, &c)
 		}
 	}
-	mdFindings(&b, r.Result)
+	if r.Tests != nil {
+		mdFindings(&b, r.Result)
+	}
 	mdNotObserved(&b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -159,8 +161,11 @@ func fixOf(rules []*analyzer.Rule, id string) string {
 	return ""
 }
 
-// maxRows bounds a table of findings: longer ones are not read, and no page shows them.
-const maxRows = 500
+// Bounds of a table of findings: longer ones are not read, and no page shows them.
+const (
+	maxRows  = 500
+	maxCells = 20 // places in a row
+)
 
 // messageOf returns the message of a finding, and with what its call failed.
 func messageOf(f *analyzer.Finding) string {
@@ -170,31 +175,74 @@ func messageOf(f *analyzer.Finding) string {
 	return f.Message() + "; the call failed: " + f.Failure
 }
 
-// mdFindings lists all findings with their places.
+// mdFindings lists the findings, the worst first: those of one rule that say the same are one row with their places.
 func mdFindings(b *strings.Builder, r *judgment.Result) {
 	if len(r.Findings) == 0 {
 		return
 	}
 	b.WriteString("## Findings\n\n")
 	rows := [][]string{{"Severity", "At fault", "Rule", "Place", "Message", "Sections"}}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if i == maxRows {
-			break
+	left := 0
+	for _, g := range groups(r.Findings) {
+		for _, same := range byMessage(g) {
+			if len(rows) > maxRows {
+				left += len(same)
+				continue
+			}
+			f := same[0]
+			rows = append(rows, []string{
+				f.Severity.String(), markup.Text(culprits(same)), markup.Code(f.Rule.ID), mdPlaces(same, len(r.Captures) > 1),
+				markup.Text(messageOf(f)), markup.Text(sectionsOf(same)),
+			})
 		}
-		place := f.Place.String()
-		if len(r.Captures) > 1 {
-			place = f.Capture + ": " + place
-		}
-		rows = append(rows, []string{
-			f.Severity.String(), markup.Text(culprit(f)), markup.Code(f.Rule.ID), markup.Code(place), markup.Text(messageOf(f)),
-			markup.Text(strings.Join(f.Sections(), ", ")),
-		})
 	}
 	markup.Table(b, rows)
-	if more := len(r.Findings) - maxRows; more > 0 {
-		fmt.Fprintf(b, "And %d more, which the text and JSON reports list.\n\n", more)
+	if left > 0 {
+		fmt.Fprintf(b, "And %d more, which the text and JSON reports list.\n\n", left)
 	}
+}
+
+// mdPlaces lists the places of findings, with the names of those who are at fault where there are several.
+func mdPlaces(list []*analyzer.Finding, captures bool) string {
+	whose := byName(list)
+	var all []string
+	for _, of := range whose {
+		most := max(2, maxCells/len(whose))
+		var cells []string
+		for _, f := range of[:min(len(of), most)] {
+			place := f.Place.String()
+			if captures {
+				place = f.Capture + ": " + place
+			}
+			cells = append(cells, markup.Code(place))
+		}
+		if left := len(of) - len(cells); left > 0 {
+			cells = append(cells, fmt.Sprintf("and %d more", left))
+		}
+		words := strings.Join(cells, ", ")
+		if len(whose) > 1 {
+			words += " (" + markup.Text(nameOf(of[0])) + ")"
+		}
+		if all = append(all, words); len(all) == maxCells && len(whose) > maxCells {
+			all = append(all, fmt.Sprintf("and of %d more", len(whose)-maxCells))
+			break
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// byMessage returns findings by what they say, in the order of their first ones.
+func byMessage(list []*analyzer.Finding) (same [][]*analyzer.Finding) {
+	at := make(map[string]int)
+	for _, f := range list {
+		n, there := at[messageOf(f)]
+		if !there {
+			n = len(same)
+			at[messageOf(f)], same = n, append(same, nil)
+		}
+		same[n] = append(same[n], f)
+	}
+	return same
 }
 
 // mdNotObserved names the rules that nothing in the captures put to the test.

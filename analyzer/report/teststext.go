@@ -33,7 +33,7 @@ func testsText(b *strings.Builder, r *Report) {
 		}
 	}
 	r.othersText(b)
-	directionsText(b, r.Directions)
+	directionsText(b, r)
 }
 
 // othersText lists what the rules found of agents that were not under test, such as those that a card names.

@@ -15,11 +15,14 @@ import (
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
-// which link, the sections it rests on, the workflow that it belongs to, if that has more exchanges, and with what its call failed, if that is known.
-func Line(f *analyzer.Finding) string {
+// which link, the sections it rests on, the workflow that it belongs to, if an agent made the call for that, and with what its call failed, if that is known.
+func Line(f *analyzer.Finding) string { return line(f, true) }
+
+// line returns a finding as Line does; it may leave out the workflow.
+func line(f *analyzer.Finding, workflow bool) string {
 	fault := blame(f)
 	in := strings.Join(f.Sections(), ", ")
-	if f.Workflow.Others {
+	if workflow && f.Workflow.Caused {
 		in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
 	}
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, in)
@@ -51,17 +54,22 @@ func blame(f *analyzer.Finding) string {
 
 // culprit says who broke the rule: the side, and its name on the link where it has one.
 func culprit(f *analyzer.Finding) string {
-	side, name := f.Side.String(), ""
-	switch f.Side {
-	case a2a.Agent:
-		name = f.Link.Agent
-	case a2a.Client:
-		name = f.Link.Client
-	}
+	side, name := f.Side.String(), nameOf(f)
 	if name == "" || name == side {
 		return side
 	}
 	return side + " " + analyzer.Clean(name)
+}
+
+// nameOf returns the name of who broke the rule; empty if the link has none of that side.
+func nameOf(f *analyzer.Finding) string {
+	switch f.Side {
+	case a2a.Agent:
+		return f.Link.Agent
+	case a2a.Client:
+		return f.Link.Client
+	}
+	return ""
 }
 
 // Text writes a result for people: the findings as Findings does, and then what was observed on each link. Of agents that were asked actively it says how that came out.
@@ -84,7 +92,7 @@ func Text(w io.Writer, whole *Report) error {
 	} else {
 		answersText(&b, whole.verdict())
 		observed(&b, whole)
-		directionsText(&b, whole.Directions)
+		directionsText(&b, whole)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -9,7 +9,7 @@ import (
 	"a2atap/analyzer/rules"
 )
 
-// A finding names its workflow to programs where it is known, and to people where that has more than one exchange. What
+// A finding names its workflow to programs where it is known, and to people where an agent made the call for it. What
 // it is known by stays the same.
 func TestFindingNamesItsWorkflow(t *testing.T) {
 	for _, test := range []struct {
@@ -18,7 +18,7 @@ func TestFindingNamesItsWorkflow(t *testing.T) {
 	}{
 		{analyzer.Workflow{}, false, false},
 		{analyzer.Workflow{Number: 7}, false, true},
-		{analyzer.Workflow{Number: 7, Others: true}, true, true},
+		{analyzer.Workflow{Number: 7, Caused: true}, true, true},
 	} {
 		f := analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 12}, Workflow: test.workflow}
 		if got := strings.HasSuffix(report.Line(&f), "; workflow 7)"); got != test.line {

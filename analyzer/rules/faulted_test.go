@@ -47,6 +47,15 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 				Body: capture.Body{Data: []byte{}, Complete: true},
 			}
 		}},
+		{"held=3.2s: the request", func(*capture.Exchange) {}},
+		{"edited: the answer, after 3.2s: body", func(x *capture.Exchange) {
+			if r := x.Response; r != nil {
+				r.Body = capture.Body{Data: []byte("{"), Size: 1, Complete: true}
+			}
+		}},
+		{"dropped: the request, after 3.2s", func(x *capture.Exchange) {
+			x.Response, x.Fault = nil, &capture.Fault{Kind: "injected", Side: "proxy", Detail: "dropped"}
+		}},
 		{"end without a status", func(x *capture.Exchange) {
 			if r := x.Response; r != nil {
 				r.Events, r.Trailer = r.Events[:min(len(r.Events), 1)], nil
@@ -70,6 +79,36 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What was only held is known: what shows only from it is still found later, unless what came of it was edited after all.
+func TestHeldIsKnown(t *testing.T) {
+	t.Parallel()
+	found, hidden := 0, 0
+	for _, path := range sample(t) {
+		for _, f := range judgeFile(t, path) {
+			if f.Side != a2a.Agent || len(f.Rule.Needs) == 0 || f.Place.Exchange < 2 {
+				continue
+			}
+			judged := func(notes ...string) bool {
+				all := parse(t, filepath.Join("testdata", path)).Exchanges
+				for _, note := range notes {
+					all[0].Notes = append(all[0].Notes, capture.FaultMadeHere+note)
+				}
+				return slices.ContainsFunc(judge(t, all), func(g analyzer.Finding) bool { return alike(&f, &g) })
+			}
+			if judged("held=3.2s: the request") {
+				found++
+			}
+			if !judged("held=3.2s: the request", "edited: the answer, after 1s: body") {
+				hidden++
+			}
+		}
+	}
+	if found == 0 || hidden == 0 {
+		t.Errorf("%d findings are made where something was held before, and %d are not where it was edited; want some of each",
+			found, hidden)
 	}
 }
 

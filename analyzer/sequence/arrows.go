@@ -27,6 +27,7 @@ type Arrow struct {
 	Last       int                 // the last of several events in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
 	Failed     bool                // it says that something went wrong
+	Aside      string              // what else is to be said of it; whoever knows it fills it in
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analyzer.Severity // of Findings
 }

@@ -258,7 +258,11 @@ func (s *Summary) Words() []Word {
 		add(task...)
 	}
 	if s.Stream {
-		add(Word{Text: analyzer.Plural(max(s.Events, 0), "event"), Look: Dim})
+		noun := "event"
+		if s.Binding == a2a.GRPC {
+			noun = "message"
+		}
+		add(Word{Text: analyzer.Plural(max(s.Events, 0), noun), Look: Dim})
 	}
 	if s.Life != capture.StateClosed {
 		add(Word{Text: s.Life.String(), Look: Warn})

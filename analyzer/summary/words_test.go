@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -36,6 +37,16 @@ func TestDurationWords(t *testing.T) {
 	} {
 		if got := summary.DurationWords(d); got != want {
 			t.Errorf("%v is %s, want %s", int64(d), got, want)
+		}
+	}
+}
+
+// What a stream holds is called as in the rest of the program: messages over gRPC, events elsewhere.
+func TestOutcomeCountsMessages(t *testing.T) {
+	for binding, want := range map[a2a.Binding]string{a2a.GRPC: "7 messages", a2a.JSONRPC: "7 events"} {
+		s := summary.Summary{Binding: binding, Stream: true, Events: 7, Life: capture.StateClosed}
+		if got := s.OutcomeText(); got != want {
+			t.Errorf("%s: %q, want %q", binding, got, want)
 		}
 	}
 }

@@ -46,8 +46,8 @@ var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google
 
 const browserPatience = 30 * time.Second
 
-// openBrowser starts a browser, which ends with the test.
-func openBrowser(t *testing.T) *browser {
+// openBrowser starts a browser with further flags, which ends with the test.
+func openBrowser(t *testing.T, flags ...string) *browser {
 	t.Helper()
 	var path string
 	for _, name := range browsers {
@@ -67,8 +67,8 @@ func openBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd := exec.Command(path, append(flags, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())...)
 	cmd.ExtraFiles = []*os.File{theirs, answers}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -212,17 +212,23 @@ func (b *browser) open(file string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.visit("file://" + path)
+}
+
+// visit opens an address.
+func (b *browser) visit(address string) {
+	b.t.Helper()
 	for len(b.loaded) > 0 {
 		<-b.loaded
 	}
 	b.mu.Lock()
 	b.requests, b.said = nil, nil
 	b.mu.Unlock()
-	b.call("Page.navigate", map[string]any{"url": "file://" + path})
+	b.call("Page.navigate", map[string]any{"url": address})
 	select {
 	case <-b.loaded:
 	case <-time.After(browserPatience):
-		b.t.Fatalf("%s was not loaded", file)
+		b.t.Fatalf("%s was not loaded", address)
 	}
 }
 
@@ -327,10 +333,18 @@ func (b *browser) picture(name string) {
 // quiet fails if the page has asked for anything but itself, or said anything.
 func (b *browser) quiet(file string) {
 	b.t.Helper()
+	b.asks(func(url string) bool {
+		return strings.HasPrefix(url, "file://") && strings.HasSuffix(url, filepath.Base(file))
+	})
+}
+
+// asks fails if the page has asked for anything but what it may, or said anything.
+func (b *browser) asks(may func(url string) bool) {
+	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, url := range b.requests {
-		if !strings.HasPrefix(url, "file://") || !strings.HasSuffix(url, filepath.Base(file)) {
+		if !may(url) {
 			b.t.Errorf("the page asks for %s", url)
 		}
 	}

@@ -337,7 +337,7 @@ func (c *chaos) afterKill(l *life) {
 		c.t.Errorf("%d kills are said, %d there were", info.Crashes, c.kills)
 	}
 	stored, _ := c.stored()
-	missing := int64(0)
+	missing := -c.headless()
 	for n, at := range c.crowd.answers(l.tried) {
 		if !stored[n] && at.Before(info.Crash.After) {
 			missing++
@@ -391,6 +391,26 @@ func (c *chaos) stored() (numbers map[string]bool, n int) {
 		numbers[number] = true
 	}
 	return numbers, n
+}
+
+// headless returns how many exchanges are in the capture, with a gap, whose beginning was lost: which of those that
+// clients made they are is not known.
+func (c *chaos) headless() (n int64) {
+	c.t.Helper()
+	src, err := bolt.Read(c.path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer src.Close()
+	for x, err := range src.Exchanges(c.t.Context(), 1) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if len(x.Request.Head) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // repair has a damaged capture looked at and repaired, which may not be possible but is always said in words.

@@ -101,7 +101,7 @@ func checkKnown(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 		if byAgent {
 			recognised++
 		}
-		if l.Maybe != (workflow.Choice{}) && !slices.Contains(l.Maybe[:], x.parent) {
+		if l.Maybe != (workflow.Choice{}) && !slices.Contains(l.Maybe.All(), x.parent) {
 			t.Errorf("%s is %s, and was by %d", x, l.Doubt(), x.parent)
 		}
 		switch parent := all[x.parent]; {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,10 +13,14 @@ import (
 	"a2atap/cmd/internal/inspector"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/recorder"
+	"a2atap/cmd/internal/web"
+	"a2atap/proxy"
+	"a2atap/proxy/hold"
 )
 
 func newRecord(e cli.Env) *cobra.Command {
 	o := recorder.Flags{}
+	page := web.Options{}
 	cmd := &cobra.Command{
 		Use:   "record [--agent [NAME=]URL[@[HOST:]PORT]]... [--forward [HOST:]PORT]",
 		Short: "Record the traffic between clients and agents, and check it live",
@@ -35,7 +41,7 @@ and 4, as of check (help exit).`,
   a2atap record --forward 7080 --tunnel idp.example
   a2atap record --agent http://127.0.0.1:9001 --ship nats://127.0.0.1:4222/traffic
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o, page) },
 	}
 	f := cmd.Flags()
 	o.Register(f, "")
@@ -44,12 +50,14 @@ and 4, as of check (help exit).`,
 	f.StringVar(&o.ReadyFile, "ready-file", "",
 		"once all are listening, write NAME URL of each tap, and forward URL, to `FILE`")
 	f.StringVar(&o.Format, "format", "text", "print as `FORMAT`: text, or json (JSON Lines, in which type is tap, forward, "+
-		"ship, exchange, event, finding, webhook or verdict)")
-	f.BoolVar(&o.TUI, "tui", false, "show the recording in the inspector; findings are printed when it ends")
+		"page, ship, exchange, event, finding, webhook or verdict)")
+	f.StringVar(&page.Listen, "web", "", "show the recording as a page (see web), on `[HOST:]PORT` or a free port")
+	f.Lookup("web").NoOptDefVal = "0"
+	f.BoolVar(&o.TUI, "tui", false, "show it in the inspector, where :hold stops messages; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
 
-func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
+func record(ctx context.Context, e cli.Env, o recorder.Flags, shown web.Options) error {
 	gate, err := present.ParseGate(o.FailOn)
 	if err != nil {
 		return err
@@ -62,6 +70,7 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 	options.Inspected = o.TUI
 	if o.TUI {
 		options.Exchanges, options.Events = false, false // they are on the screen
+		options.Proxy.Hold = hold.NewDesk()
 		if err := inspector.NeedTerminal(e, "record without --tui"); err != nil {
 			return err
 		}
@@ -71,9 +80,13 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 	if err := cli.RemoveReady(o.ReadyFile); err != nil {
 		return err
 	}
-	r, err := recorder.Start(options)
+	page, err := listenPage(e, o, shown, options.Output)
 	if err != nil {
 		return err
+	}
+	r, err := recorder.Start(options)
+	if err != nil {
+		return errors.Join(err, page.Close())
 	}
 	var ready strings.Builder
 	out.Faults(options.Proxy.Faults)
@@ -85,6 +98,11 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 		out.Forward(f)
 		fmt.Fprintf(&ready, "forward %s\n", f.URL())
 	}
+	if page != nil {
+		page.Notice = out.Notice
+		page.Begin(options.Output, r.Source(), reached(r.Taps()))
+		out.Page(page.URL())
+	}
 	if before := r.Before(); before.Crashes > 0 {
 		e.Tell("the recording goes on in %s: %s", options.Output, before.Crash)
 	}
@@ -94,9 +112,28 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags) error {
 	} else if err == nil {
 		err = r.Wait(ctx, o.Duration, o.Exchanges)
 	}
+	err = cmp.Or(err, page.Close())
 	result, stats, stopErr := r.Stop()
 	if err == nil {
 		err = stopErr
 	}
 	return out.End(gate, o.AllowEmpty, options.Output, result, stats, err)
+}
+
+// listenPage opens the address of the page of a recording; nil if there is to be none.
+func listenPage(e cli.Env, o recorder.Flags, shown web.Options, output string) (*web.Page, error) {
+	if shown.Listen == "" {
+		return nil, nil
+	}
+	shown.Remote, shown.Hosts = o.AllowRemote, o.AllowHosts
+	return web.Listen(e, shown, output)
+}
+
+// reached are the taps to which the page of their recording sends.
+func reached(taps []*proxy.Tap) []web.Reached {
+	var list []web.Reached
+	for _, t := range taps {
+		list = append(list, web.Reached{Name: t.Name(), URL: t.URL()})
+	}
+	return list
 }

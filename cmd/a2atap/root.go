@@ -157,8 +157,8 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
-		newReplay(e), newDiff(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e),
-		newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e), newMan(e),
+		newReplay(e), newDiff(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newWeb(e),
+		newDoctor(e), newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e), newMan(e),
 	)
 	manual.Add(root, topics())
 	completer.Add(root, e)

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -60,12 +61,7 @@ func (c *Comparison) content(rec, live Item, effect Effect, message string, chan
 func (c *Comparison) cards(rec, live Item) {
 	was := a2a.DecodeCard(c.scope().without(rec).Answer.Payload.Value)
 	now := a2a.DecodeCard(c.scope().without(live).Answer.Payload.Value)
-	for _, i := range was.Interfaces {
-		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Translated {
-			c.content(rec, live, Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
-				c.changes(rec, live)...)
-		}
-	}
+	c.interfaces(rec, live, was, now)
 	if a, b := was.Version(), now.Version(); a != "" && b != "" && a != b {
 		c.content(rec, live, Effect{}, fmt.Sprintf("the card's version is %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			newChange(was.Get("version").Pointer(), was.Get("version"), now.Get("version")))
@@ -75,6 +71,27 @@ func (c *Comparison) cards(rec, live Item) {
 	}
 	if was.Push.True() && !now.Push.True() {
 		c.withdrawn(rec, live, PushNotifications, "pushNotifications")
+	}
+}
+
+// interfaces adds what is no longer offered: all of it is one difference.
+func (c *Comparison) interfaces(rec, live Item, was, now a2a.Card) {
+	if c.Translated {
+		return
+	}
+	var gone Spoken
+	var words []string
+	for _, i := range was.Interfaces {
+		if _, ok := SameInterface(i, now.Interfaces); ok || i.Binding == a2a.NoBinding {
+			continue
+		}
+		gone[i.Binding] |= i.Dialects
+		if word := fmt.Sprintf("%s %s", i.Binding, i.Dialects); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	if len(words) > 0 {
+		c.content(rec, live, Effect{Gone: gone}, "the card no longer offers "+strings.Join(words, ", "), c.changes(rec, live)...)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"a2atap/proxy/a2a"
 )
 
 // A Kind is what a difference is about.
@@ -78,6 +80,29 @@ type Effect struct {
 	NoAnswer bool
 	// Withdrawn is what the card no longer offers. A refusal of it follows.
 	Withdrawn Capability
+	// Gone is where the card no longer offers to be called. That calls are refused there follows.
+	Gone Spoken
+}
+
+// Spoken is the dialects of each binding, in which calls are made, or may be.
+type Spoken [a2a.GRPC + 1]a2a.Dialects
+
+// SpokenIn returns the dialects of one binding.
+func SpokenIn(b a2a.Binding, in a2a.Dialects) (s Spoken) {
+	if int(b) < len(s) {
+		s[b] = in
+	}
+	return s
+}
+
+// Shares reports whether a binding has a dialect in both. Cards and notifications, which have no binding, are no calls.
+func (s Spoken) Shares(other Spoken) bool {
+	for b := a2a.JSONRPC; int(b) < len(s); b++ {
+		if !s[b].Intersect(other[b]).Empty() {
+			return true
+		}
+	}
+	return false
 }
 
 // A Capability is what a card may offer.

@@ -23,7 +23,7 @@ type Options struct {
 	Agents  map[string]string            // names of agents in the second capture by those in the first
 	Noise   *noise.Rules                 // what may differ; nil if nothing may
 	Late    time.Duration                // how much longer than in the first an answer or an event may take; 0 is any time
-	Sides   report.Sides                 // what the captures are called in the report
+	Sides   report.Sides                 // what the sides are called in the report; of one exchange each, whatever they ask
 
 	FoundWas []analyzer.Finding // what the rules find in the first capture, where the caller knows: without Rules
 	FoundNow []analyzer.Finding // in the second
@@ -84,6 +84,7 @@ func (c *comparison) run(ctx context.Context) error {
 			return err
 		}
 	}
+	c.pairChosen()
 	for name, v := range c.values {
 		for other := range c.values {
 			if other != name {
@@ -96,6 +97,22 @@ func (c *comparison) run(ctx context.Context) error {
 	}
 	c.notices()
 	return c.findings(ctx)
+}
+
+// pairChosen pairs the two exchanges that are compared with each other, where nothing but the user's choice does.
+func (c *comparison) pairChosen() {
+	if c.opts.Sides.Each != report.OneExchange || len(c.a.exchanges) != 1 || len(c.b.exchanges) != 1 {
+		return
+	}
+	a, b := c.a.exchanges[0], c.b.exchanges[0]
+	switch {
+	case a.skip == "" && b.skip == "":
+		a.pair, b.pair = b, a
+	case a.skip == "":
+		a.skip = "the other one is not compared: " + b.skip
+	case b.skip == "":
+		b.skip = "the other one is not compared: " + a.skip
+	}
 }
 
 func byAgent(exchanges []*exchange) map[string][]*exchange {

@@ -96,7 +96,14 @@ func (c *comparison) line(ctx context.Context, e *exchange) (report.Line, error)
 		l.Status = report.Differing
 	}
 	for i := range l.Differences {
-		l.Differences[i].Live = l.Live
+		d := &l.Differences[i]
+		d.Live = l.Live
+		if sides := c.opts.Sides; sides.Each == report.OneExchange {
+			d.Message = strings.NewReplacer(
+				", recorded as ", ", in "+sides.Was+" ", ", recorded ", ", in "+sides.Was+" ", ", the recorded one ", ", in "+sides.Was+" ",
+				" when it was recorded", " in "+sides.Was,
+			).Replace(d.Message) // neither of the two is a recording of the other
+		}
 	}
 	return l, nil
 }
@@ -208,7 +215,9 @@ func (c *comparison) notes() {
 			apart = append(apart, name)
 		}
 	}
-	if len(apart) > 0 && c.report.New > 0 {
+	if len(apart) > 0 && c.report.New > 0 && c.opts.Sides.Each != report.WholeCapture {
+		c.note("nothing of %s was paired with the agent %s", c.opts.Sides.Now, strings.Join(apart, ", "))
+	} else if len(apart) > 0 && c.report.New > 0 {
 		c.note("nothing in the second capture was paired with the agent %s: --agent NAME=OTHER says which are the same",
 			strings.Join(apart, ", "))
 	}
@@ -228,12 +237,16 @@ func (c *comparison) findings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	before := "before"
+	if sides := c.opts.Sides; sides.Each != report.WholeCapture {
+		before = "in " + sides.Was
+	}
 	c.report.Findings = compare.NewFindings(was, now)
 	for i := range c.report.Findings {
 		f := &c.report.Findings[i]
 		d := compare.Difference{
 			Kind: compare.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
-			Want: f.Wanted(), Got: f.Seen, Message: fmt.Sprintf("%s (rule %s, not broken before)", f.Message(), f.Rule.ID),
+			Want: f.Wanted(), Got: f.Seen, Message: fmt.Sprintf("%s (rule %s, not broken %s)", f.Message(), f.Rule.ID, before),
 		}
 		if f.Side == a2a.Client {
 			d.Side = compare.Client

@@ -44,17 +44,27 @@ func (a *responder) run() {
 	body = compare.RewriteJSON(body, &a.exchange.call, a.substitute)
 	status := head.Status
 	answer := a2a.DecodeAnswer(&a.exchange.call, status, head.Fields.MediaType(), body)
+	recorded := body
 	body = a.p.offering(a.exchange, &answer, body, a.r)
+	another := !bytes.Equal(body, recorded)
 	if a.converts() {
 		status, body = a.convert(&answer, failed, body)
 	}
 	a.head(&head)
+	if tag := head.Fields.Get("ETag"); another && tag != "" {
+		a.w.Header().Set("ETag", tagOf(tag, a.p.opts.Binding))
+	}
 	if status != http.StatusNoContent && status != http.StatusNotModified {
 		a.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	a.w.WriteHeader(status)
 	a.w.Write(body) //nolint:errcheck // the client has left
 	a.broken()
+}
+
+// tagOf returns the tag of a card that offers another binding than the recorded one, whose tag is given.
+func tagOf(recorded string, b a2a.Binding) string {
+	return strings.TrimSuffix(recorded, `"`) + "-" + b.String() + `"`
 }
 
 // broken cuts the answer off where the recorded agent did.

@@ -3,6 +3,7 @@ package playback_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -142,6 +143,15 @@ func TestPlaybackChangesTheBinding(t *testing.T) {
 				binding, _ := a2a.ParseBinding(to.Binding)
 				p, origin := perform(t, src, playback.Options{Binding: binding})
 				now := talk(t, origin+"/spec", to)
+				card, err := http.Get(origin + "/spec/.well-known/agent-card.json")
+				if err != nil {
+					t.Fatal(err)
+				}
+				card.Body.Close()
+				http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+				if tag := card.Header.Get("ETag"); !strings.HasSuffix(tag, "-"+binding.String()+`"`) {
+					t.Errorf("a card that offers something else has the tag %s", tag)
+				}
 				if diff := cmp.Diff(kinds(was), kinds(now)); diff != "" {
 					t.Errorf("what the client saw (-recorded +played):\n%s", diff)
 				}

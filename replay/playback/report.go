@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"a2atap/analyzer"
 	"a2atap/replay/compare"
 )
 
@@ -61,6 +62,22 @@ type Report struct {
 type Unused struct {
 	Exchange  uint64
 	Operation string
+}
+
+// maxUnused bounds the exchanges that are named because nobody asked for them.
+const maxUnused = 20
+
+// NotRequested returns a line for each recorded exchange that was never requested, as "not requested: exchange 4
+// GetTask"; of more than twenty it counts the rest.
+func (r *Report) NotRequested() []string {
+	var lines []string
+	for i, u := range r.Unused {
+		if i == maxUnused {
+			return append(lines, fmt.Sprintf("not requested: %s", analyzer.Plural(len(r.Unused)-i, "more exchange")))
+		}
+		lines = append(lines, fmt.Sprintf("not requested: exchange %d %s", u.Exchange, u.Operation))
+	}
+	return lines
 }
 
 // Came returns how many requests came, without those that nothing matched.

@@ -90,11 +90,11 @@ func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
 	if r.Missed > maxLines {
 		t.Errorf("%s: and %d more requests that nothing matches", file, r.Missed-maxLines)
 	}
-	for _, u := range r.Unused {
+	for _, line := range r.NotRequested() {
 		if o.Whole {
-			t.Errorf("%s: not requested: exchange %d %s", file, u.Exchange, u.Operation)
+			t.Errorf("%s: %s", file, line)
 		} else {
-			t.Logf("%s: not requested: exchange %d %s", file, u.Exchange, u.Operation)
+			t.Logf("%s: %s", file, line)
 		}
 	}
 	if r.Came()+r.Missed == 0 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ func (c *Cause) Count() (n int) {
 // Causes sorts the differences of the report by what caused them, in the order in which the causes appear. Each is in
 // one group. One follows from another only if an id or a capability leads there: it is about a task that the other left
 // otherwise than it was recorded, or about what an answer was to name that came as an error, or the card no longer
-// offers what was refused, or it is a rule that is broken by the very value that the other is about.
+// offers what was refused or where it was asked, or it is a rule that is broken by the very value that the other is about.
 func (r *Report) Causes() []Cause {
 	t := newTracer(r)
 	t.trace()
@@ -52,16 +53,17 @@ func (r *Report) Causes() []Cause {
 // A tracer finds for each difference the one that explains it.
 type tracer struct {
 	*Report
-	recorded  map[uint64]*Line // by number in the recording
-	live      map[uint64]*Line // by number in the replayed traffic
-	lines     []*Line          // of each difference; nil if it has none
-	root      []int            // of each difference: the one that explains it; itself if none does
-	tasks     map[subject]int  // the cause of what is said of a task
-	configs   map[subject]int  // the cause of what is notified of a task, and of what its configs are
-	answers   map[uint64]int   // the cause why an answer does not name what the recorded one does
-	withdrawn map[offer]int    // the cause why something is refused
-	several   bool             // agents
-	notSent   map[int][]Line   // by cause
+	recorded  map[uint64]*Line  // by number in the recording
+	live      map[uint64]*Line  // by number in the replayed traffic
+	lines     []*Line           // of each difference; nil if it has none
+	root      []int             // of each difference: the one that explains it; itself if none does
+	tasks     map[subject]int   // the cause of what is said of a task
+	configs   map[subject]int   // the cause of what is notified of a task, and of what its configs are
+	answers   map[uint64]int    // the cause why an answer does not name what the recorded one does
+	withdrawn map[offer]int     // the cause why something is refused
+	gone      map[string][]gone // by agent: where it is no longer to be called
+	several   bool              // agents
+	notSent   map[int][]Line    // by cause
 }
 
 // A subject is a task of an agent, an offer what an agent's card says: ids and cards of other agents are others.
@@ -73,12 +75,18 @@ type (
 	}
 )
 
+// A gone is where an agent is no longer to be called, and the cause why that is known.
+type gone struct {
+	where compare.Spoken
+	root  int
+}
+
 func newTracer(r *Report) *tracer {
 	t := &tracer{
 		Report: r, recorded: map[uint64]*Line{}, live: map[uint64]*Line{}, lines: make([]*Line, len(r.Differences)),
 		root: make([]int, len(r.Differences)), tasks: map[subject]int{}, configs: map[subject]int{},
 		answers:   map[uint64]int{},
-		withdrawn: map[offer]int{}, notSent: map[int][]Line{},
+		withdrawn: map[offer]int{}, gone: map[string][]gone{}, notSent: map[int][]Line{},
 	}
 	for i := range r.Lines {
 		l := &r.Lines[i]
@@ -168,6 +176,9 @@ func (t *tracer) explain(i, lasting int) {
 	if e.Withdrawn != "" {
 		noteFirst(t.withdrawn, offer{about.agent, e.Withdrawn}, root)
 	}
+	if e.Gone != (compare.Spoken{}) {
+		t.gone[about.agent] = append(t.gone[about.agent], gone{e.Gone, root})
+	}
 }
 
 func noteFirst[K comparable](causes map[K]int, of K, root int) {
@@ -205,6 +216,11 @@ func (t *tracer) cause(d *compare.Difference, l *Line) (int, bool) {
 			return root, true
 		}
 	}
+	for _, g := range t.gone[about.agent] {
+		if g.where.Shares(l.Spoken) && notSpoken.MatchString(d.Got) {
+			return g.root, true
+		}
+	}
 	for capability, refusal := range refusals {
 		if root, ok := t.withdrawn[offer{about.agent, capability}]; ok && d.Got == "error "+refusal.err.String() &&
 			slices.Contains(refusal.operations, l.Operation) {
@@ -213,6 +229,11 @@ func (t *tracer) cause(d *compare.Difference, l *Line) (int, bool) {
 	}
 	return 0, false
 }
+
+// notSpoken are the errors with which an agent refuses what it does not understand: a method, a path or a version of
+// another dialect. That the version is not supported has its code since 1.0 alone.
+var notSpoken = regexp.MustCompile(`^error (MethodNotFound|InvalidRequest|InvalidParams|ParseError|VersionNotSupported|` +
+	`UnsupportedOperation|ContentTypeNotSupported)(Error)?$|^error (UNIMPLEMENTED|-32009)$|^error HTTP (4(00|04|05|06|15)|501)\b`)
 
 // refusals are the errors with which an agent refuses what it does not offer.
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -38,6 +39,13 @@ func sent(n uint64, operation, task string, uses ...uint64) report.Line {
 	return report.Line{
 		Exchange: n, Live: n, Agent: "booker", Operation: operation, Task: task, Status: report.Differing, Uses: uses,
 	}
+}
+
+// spoken is a message sent in a dialect.
+func spoken(n uint64, in a2a.Dialect) report.Line {
+	l := sent(n, "SendMessage", "")
+	l.Spoken = compare.SpokenIn(a2a.JSONRPC, a2a.Of(in))
+	return l
 }
 
 func differing(n uint64, kind compare.Kind, was, now string, e compare.Effect) compare.Difference {
@@ -133,6 +141,21 @@ func TestCauses(t *testing.T) {
 				differing(4, compare.DifferentContent, "", "", compare.Effect{Withdrawn: compare.Streaming}),
 			},
 			"content GetAgentCard 1/1 4/4\n  outcome SendStreamingMessage 2/2\noutcome SendMessage 3/3\n",
+		},
+		{
+			"a card that no longer offers a version explains that it is not understood, and no failure of another kind",
+			[]report.Line{
+				sent(1, "GetAgentCard", ""), spoken(2, a2a.V0_3), spoken(3, a2a.V0_3), spoken(4, a2a.V1_0), spoken(5, a2a.V0_3),
+			},
+			[]compare.Difference{
+				differing(1, compare.DifferentContent, "", "", compare.Effect{Gone: compare.SpokenIn(a2a.JSONRPC, a2a.Of(a2a.V0_3))}),
+				differing(2, compare.DifferentOutcome, "Task", "error MethodNotFoundError", compare.Effect{NoAnswer: true}),
+				differing(3, compare.DifferentError, "error TaskNotFoundError", "error HTTP 404", compare.Effect{}),
+				differing(4, compare.DifferentOutcome, "Task", "error VersionNotSupportedError", compare.Effect{NoAnswer: true}),
+				differing(5, compare.DifferentOutcome, "Task", "error InternalError", compare.Effect{NoAnswer: true}),
+			},
+			"content GetAgentCard 1/1\n  outcome SendMessage 2/2\n  error SendMessage 3/3\noutcome SendMessage 4/4\n" +
+				"outcome SendMessage 5/5\n",
 		},
 		{
 			"push configs that were not made explain notifications, and no state",

@@ -28,7 +28,8 @@ type Line struct {
 	Polls       []uint64 // numbers of the exchanges before the last one, where it polled
 	Agent       string   // its name in the recording
 	Operation   string
-	Task        string // as recorded
+	Task        string         // as recorded
+	Spoken      compare.Spoken // binding and dialects of the recorded request
 	Status      Status
 	Why         string   // it was left out
 	Lacks       uint64   // recorded exchange for want of whose answer it was left out; 0 if that is not why
@@ -52,7 +53,20 @@ type Tool struct {
 }
 
 // Sides are what the two sides of a comparison are called.
-type Sides struct{ Was, Now string }
+type Sides struct {
+	Was, Now string
+	Each     Extent // how much of a capture each of them is
+}
+
+// An Extent is how much of a capture is compared.
+type Extent uint8
+
+// The extents of a side.
+const (
+	WholeCapture Extent = iota
+	OneTask
+	OneExchange // which its name says
+)
 
 // A Report is the result of a replay, or of the comparison of two captures. Each chosen exchange has one line, in order.
 type Report struct {
@@ -109,11 +123,13 @@ func (r *Report) Same() bool {
 
 // Verdict returns the report in one line, counts included.
 func (r *Report) Verdict() string {
-	words := []string{
-		r.result(),
-		fmt.Sprintf("%d %s, %d matched, %d differing, %d left out", r.Sent, r.sent(), r.Matched, r.Differing, r.LeftOut),
-	}
+	words := []string{r.result()}
 	sides := r.sides()
+	if sides.Each == OneExchange {
+		return strings.Join(append(words, r.uncompared()...), "; ")
+	}
+	words = append(words,
+		fmt.Sprintf("%d %s, %d matched, %d differing, %d left out", r.Sent, r.sent(), r.Matched, r.Differing, r.LeftOut))
 	if r.Missing > 0 {
 		words = append(words, fmt.Sprintf("only in %s: %d", sides.Was, r.Missing))
 	}
@@ -178,5 +194,5 @@ func (r *Report) sent() string {
 }
 
 func (r *Report) sides() Sides {
-	return Sides{cmp.Or(r.Sides.Was, "recorded"), cmp.Or(r.Sides.Now, "now")}
+	return Sides{cmp.Or(r.Sides.Was, "recorded"), cmp.Or(r.Sides.Now, "now"), r.Sides.Each}
 }

@@ -141,6 +141,17 @@ func (r *Report) where(g *Group) string {
 // exchange names one exchange on both sides; it is empty if there is none.
 func (r *Report) exchange(was, now uint64) string {
 	replayed := r.verb() == "replay"
+	if sides := r.sides(); sides.Each == OneExchange {
+		switch {
+		case was > 0 && now > 0:
+			return sides.Was + " and " + sides.Now
+		case was > 0:
+			return sides.Was
+		case now > 0:
+			return sides.Now
+		}
+		return ""
+	}
 	switch {
 	case was > 0 && now > 0 && replayed:
 		return fmt.Sprintf("exchange %d, replayed as %d", was, now)

@@ -251,7 +251,7 @@ func (c *Panel) verdictLines() []style.Line {
 func (c *Panel) View() []style.Line {
 	switch {
 	case c.err != nil:
-		return []style.Line{style.Text(style.Error, "! "+c.err.Error())}
+		return panel.Failure(c.err, c.width)
 	case !c.ready:
 		return []style.Line{style.Text(style.Dim, "  reading what was observed …")}
 	}

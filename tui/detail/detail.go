@@ -403,7 +403,7 @@ func (d *Panel) Status() string {
 func (d *Panel) View() []style.Line {
 	switch {
 	case d.Err != nil:
-		return []style.Line{style.Text(style.Error, "! "+d.Err.Error())}
+		return panel.Failure(d.Err, d.width)
 	case !d.Ready:
 		return []style.Line{style.Text(style.Dim, "  loading …")}
 	}

@@ -25,7 +25,7 @@ type Side struct {
 	Name   string     // of the side where other is not nil
 }
 
-// Words names the side.
+// Words names the side in short: an exchange by its number.
 func (s Side) Words() string {
 	switch {
 	case s.Other != nil:
@@ -34,6 +34,14 @@ func (s Side) Words() string {
 		return fmt.Sprintf("the task of %d", s.Seq)
 	}
 	return fmt.Sprint(s.Seq)
+}
+
+// name names the side where words stand around it.
+func (s Side) name() string {
+	if s.Other == nil && !s.IsTask {
+		return fmt.Sprintf("exchange %d", s.Seq)
+	}
+	return s.Words()
 }
 
 // compared is the message of compareSides.
@@ -59,9 +67,13 @@ func compareSides(
 			}
 		}
 		a, b := sides[0], sides[1]
+		each := report.OneExchange
+		if was.IsTask {
+			each = report.OneTask
+		}
 		msg.report, msg.err = diff.Run(ctx, a, b, diff.Options{
 			KeepWas: a.Keep, KeepNow: b.Keep, FoundWas: a.Findings, FoundNow: b.Findings,
-			Sides: report.Sides{Was: names[0], Now: names[1]},
+			Sides: report.Sides{Was: names[0], Now: names[1], Each: each},
 		})
 		if msg.err != nil {
 			return msg
@@ -77,7 +89,7 @@ func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]an
 	if s.Other != nil {
 		return s.Other, s.Name, nil
 	}
-	name, seqs := fmt.Sprint(s.Seq), []uint64{s.Seq}
+	name, seqs := s.name(), []uint64{s.Seq}
 	if s.IsTask {
 		task, of, err := l.SameTask(ctx, s.Seq)
 		if err != nil {

@@ -5,6 +5,8 @@ package diff
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -114,19 +116,29 @@ func (d *Panel) act(a keys.Action) {
 	}
 }
 
-// jump scrolls to the next difference in a direction.
+// jump scrolls to the next difference in a direction, past the end too.
 func (d *Panel) jump(step int) {
-	for i := range d.changes {
-		at := d.changes[i]
-		if step < 0 {
-			at = d.changes[len(d.changes)-1-i]
-		}
-		if top := max(at-1, 0); (top-d.window.Top)*step > 0 {
-			d.window.Top = top
-			break
-		}
+	if len(d.changes) == 0 {
+		return
 	}
-	d.window.Scroll(keys.None)
+	last := max(d.window.Length-d.window.Height, 0)
+	tops := make([]int, len(d.changes)) // where the window stands at each
+	for i, at := range d.changes {
+		tops[i] = min(max(at-1, 0), last)
+	}
+	if step < 0 {
+		slices.Reverse(tops)
+	}
+	i := slices.IndexFunc(tops, func(top int) bool { return (top-d.window.Top)*step > 0 })
+	switch to := tops[max(i, 0)]; {
+	case to == d.window.Top:
+		d.shared.Message = "no further difference"
+	case i < 0:
+		d.shared.Message = panel.OnFrom("difference", step)
+		fallthrough
+	default:
+		d.window.Top = to
+	}
 }
 
 // lay makes the lines of the panel.
@@ -134,6 +146,9 @@ func (d *Panel) lay() {
 	d.lines, d.changes = nil, nil
 	if d.ready && d.mode == told {
 		for _, l := range d.compared.told {
+			if number, _, is := strings.Cut(l.String(), ". "); is && strings.Trim(number, "0123456789") == "" {
+				d.changes = append(d.changes, len(d.lines))
+			}
 			d.lines = append(d.lines, WrapReport(l, d.window.Width)...)
 		}
 	} else if d.ready {
@@ -214,15 +229,15 @@ func (d *Panel) heading() []style.Line {
 		return nil
 	}
 	if half < 48 {
-		return []style.Line{style.Text(style.Error, "- "+d.was.Words()).Add(style.Dim, "   ").Add(style.String, "+ "+d.now.Words())}
+		return []style.Line{style.Text(style.Error, "- "+d.was.name()).Add(style.Dim, "   ").Add(style.String, "+ "+d.now.name())}
 	}
-	return []style.Line{style.Text(style.Title, text.Pad(" "+d.was.Words(), half)).Add(style.Dim, " │ ").Add(style.Title, d.now.Words())}
+	return []style.Line{style.Text(style.Title, text.Pad(" "+d.was.name(), half)).Add(style.Dim, " │ ").Add(style.Title, d.now.name())}
 }
 
 func (d *Panel) View() []style.Line {
 	switch {
 	case d.compared.err != nil:
-		return []style.Line{style.Text(style.Error, "! "+d.compared.err.Error())}
+		return panel.Failure(d.compared.err, d.window.Width)
 	case !d.ready:
 		return []style.Line{style.Text(style.Dim, "  comparing …")}
 	}

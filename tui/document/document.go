@@ -271,6 +271,26 @@ func (w *writer) fault() style.Line {
 	return style.Text(style.Error, "✗ "+s.Faulted()).Add(style.Normal, ": "+s.Fault.Detail)
 }
 
+// failures writes what the exchange itself says of its failure, which matters more than how it broke off.
+func (w *writer) failures() {
+	if w.counting || w.whole { // it is not searched, and stands in what is printed whole
+		return
+	}
+	s := w.Load.ShownSummary(w.Exchange)
+	for i := range s.Errors {
+		if words := s.Errors[i].String(); words != "" {
+			w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+words), 2)
+		}
+	}
+	for _, end := range s.Ended {
+		words := "task " + summary.ShortID(end.ID) + " " + end.State.String()
+		if end.Text != "" {
+			words += ": " + end.Text
+		}
+		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+words), 2)
+	}
+}
+
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *writer) ending() {
 	w.say(analyzer.Place{}, style.Line{}, 0)
@@ -278,6 +298,7 @@ func (w *writer) ending() {
 		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
 	}
 	if w.Exchange.Fault != nil {
+		w.failures()
 		w.say(analyzer.Place{}, w.fault(), 2)
 	}
 	if l, known := End(w.Exchange, w.More); known {

@@ -127,13 +127,14 @@ func (f *Panel) moved() {
 	f.FitPanes()
 }
 
-// step moves to the next finding in a direction, past headings, which it unfolds.
+// step moves to the next finding in a direction, past headings, which it unfolds, and past the end.
 func (f *Panel) step(step int) {
 	if f.list.Cursor >= len(f.list.Shown) {
 		return
 	}
-	for i := f.list.Shown[f.list.Cursor] + step; i >= 0 && i < len(f.list.Lines); i += step {
+	for i, beyond := range panel.Around(f.list.Shown[f.list.Cursor], len(f.list.Lines), step) {
 		if f.list.Lines[i].Key == "" {
+			f.shared.SayIf(beyond, panel.OnFrom("finding", step))
 			f.list.Reveal(i)
 			f.moved()
 			return

@@ -70,6 +70,7 @@ const (
 	Resend
 	Replay
 	Export
+	ShowHeld
 )
 
 // A Scope is a panel in which a key can work. Several make a set.
@@ -106,6 +107,7 @@ const (
 	NeedRoom           // there is room for several
 	NeedSender         // requests can be sent, and none is being sent
 	NeedExporter       // exchanges can be written into files
+	NeedHolder         // messages can be held
 	AskPanel           // the panel knows
 )
 
@@ -169,8 +171,14 @@ var Table = []Key{
 		"e", "findings, with their rules", "findings", ShowFindings,
 		InList | InDetail | InLadder | InWorkflow | InText, needNothing,
 	},
-	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", NextFinding, ofOne, NeedFindings},
-	{[]string{"N"}, "N", "to the previous finding", "", PreviousFinding, ofOne, NeedFindings},
+	{
+		[]string{"n"},
+		"n", "to the next finding, in later exchanges too; with the filter is:failed to the next that failed", "next finding",
+		NextFinding, InList | InDetail, NeedFindings,
+	},
+	{[]string{"N"}, "N", "to the previous one", "", PreviousFinding, InList | InDetail, NeedFindings},
+	{[]string{"n"}, "n", "to the next finding", "next finding", NextFinding, ofOne &^ (InList | InDetail), NeedFindings},
+	{[]string{"N"}, "N", "to the previous finding", "", PreviousFinding, ofOne &^ (InList | InDetail), NeedFindings},
 	{[]string{")"}, ")", "to the next exchange that failed; the filter is:failed finds all", "", NextFailed, InList | InDetail, NeedSelection},
 	{[]string{"("}, "(", "to the previous exchange that failed", "", PreviousFailed, InList | InDetail, NeedSelection},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", EditFilter, InList, needNothing},
@@ -232,6 +240,7 @@ var Table = []Key{
 		[]string{"E"},
 		"E", "export into a file: the exchange, its task, what is marked, what is found", "", Export, ofOne, NeedExporter,
 	},
+	{[]string{"H"}, "H", "held messages: which are, what becomes of them, and what is to be held", "", ShowHeld, ofOne, NeedHolder},
 	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", NextPane, InDiff, needNothing},
 	{[]string{"n"}, "n", "to the next difference", "next", NextFinding, InDiff, needNothing},
 	{[]string{"N"}, "N", "to the previous difference", "", PreviousFinding, InDiff, needNothing},

@@ -251,11 +251,12 @@ func (f *Panel) Target() analyzer.Place {
 	return at
 }
 
-// jump moves to the next finding in a direction.
+// jump moves to the next finding in a direction, past the end too.
 func (f *Panel) jump(step int) tea.Cmd {
-	for i := f.window.Cursor + step; i >= 0 && i < len(f.rows); i += step {
+	for i, beyond := range panel.Around(f.window.Cursor, len(f.rows), step) {
 		if f.rows[i].finding >= 0 {
 			f.window.Move(i)
+			f.shared.SayIf(beyond, panel.OnFrom("finding", step))
 			return f.ShowMessage(false)
 		}
 	}
@@ -282,7 +283,7 @@ func (f *Panel) Status() string {
 func (f *Panel) View() []style.Line {
 	switch {
 	case f.err != nil:
-		return []style.Line{style.Text(style.Error, "! "+f.err.Error())}
+		return panel.Failure(f.err, f.window.Width)
 	case !f.ready:
 		return []style.Line{style.Text(style.Dim, "  searching for exchanges of the same task and context …")}
 	case f.falls:

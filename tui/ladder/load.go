@@ -41,7 +41,8 @@ type content struct {
 	root  uint64 // the exchange that began it
 	links []workflow.Link
 	tree  []branch
-	same  bool // nothing was loaded, since it is what was shown before
+	maybe []uint64 // exchanges that may belong to it, too
+	same  bool     // nothing was loaded, since it is what was shown before
 }
 
 // readLadder loads the exchanges that belong to the task and the context of one exchange.
@@ -202,7 +203,7 @@ type branch struct {
 	load.Entry
 	stem  string // the lines of the tree that lead to it
 	under uint64 // the exchange that caused it, 0 if none is shown
-	by    workflow.Evidence
+	link  workflow.Link
 }
 
 // readWorkflow loads the exchanges of the workflow to which an exchange belongs, as far as that is known: the first
@@ -220,6 +221,7 @@ func readWorkflow(l *load.Loader,
 		w.root = l.Links.Index.Of(seq).Workflow
 		w.seqs, all = l.Links.Index.Exchanges(w.root, maxWorkflowExchanges)
 		w.more = all - len(w.seqs)
+		w.maybe = mayBelong(&l.Links.Index, w.seqs)
 		for _, n := range w.seqs {
 			w.links = append(w.links, l.Links.Index.Of(n))
 		}
@@ -254,10 +256,19 @@ func drawWorkflow(l *load.Loader, w *content, found map[uint64][]analyzer.Findin
 
 // inferred returns why it is thought that an exchange was caused by the one above it, "" if that is proved.
 func (b *branch) inferred() string {
-	if b.under == 0 || b.by.Certain() {
+	if b.under == 0 || b.link.By.Certain() {
 		return ""
 	}
-	return "inferred: " + b.by.String()
+	return "inferred: " + b.link.By.String()
+}
+
+// mayBelong returns the exchanges that may belong to a workflow, of which nothing decides that.
+func mayBelong(links *workflow.Index, seqs []uint64) []uint64 {
+	among := func(n uint64) bool {
+		_, there := slices.BinarySearch(seqs, n)
+		return there
+	}
+	return slices.DeleteFunc(links.MayHaveCaused(among), among)
 }
 
 // tree puts the exchanges of a workflow in the order of its tree: each is followed by what it caused, earlier ones
@@ -276,7 +287,7 @@ func tree(list []workflow.Link, rows map[uint64]load.Entry) []branch {
 	var branches []branch
 	var grow func(l workflow.Link, stem, below string)
 	grow = func(l workflow.Link, stem, below string) {
-		branches = append(branches, branch{rows[l.Exchange], stem, l.Parent, l.By})
+		branches = append(branches, branch{rows[l.Exchange], stem, l.Parent, l})
 		children := under[l.Exchange]
 		for i, child := range children {
 			fork, bar := "├─ ", "│  "

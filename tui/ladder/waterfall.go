@@ -83,9 +83,10 @@ func (f *waterfall) act(a keys.Action) bool {
 		f.window.Act(a)
 		return true
 	}
-	for i := f.window.Cursor + step; i >= 0 && i < len(f.lanes); i += step {
+	for i, beyond := range panel.Around(f.window.Cursor, len(f.lanes), step) {
 		if _, found := f.shared.Found.Worst(f.lanes[i].Seq); found {
 			f.window.Move(i)
+			f.shared.SayIf(beyond, panel.OnFrom("finding", step))
 			return true
 		}
 	}

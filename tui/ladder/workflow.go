@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func (w *Workflow) setContent(msg content) tea.Cmd {
 	}
 	if msg.same {
 		f.loading, f.took = 0, msg.took
-		f.content.more = msg.more
+		f.content.more, f.content.maybe = msg.more, msg.maybe
 		if f.reloadAgain {
 			return f.Begin()
 		}
@@ -203,12 +204,13 @@ func (w *Workflow) turn() {
 	}
 }
 
-// jump moves to the next exchange of the tree that has a finding.
+// jump moves to the next exchange of the tree that has a finding, past the end too.
 func (w *Workflow) jump(step int) tea.Cmd {
 	list := w.ladder.content.tree
-	for i := w.tree.Cursor + step; i >= 0 && i < len(list); i += step {
+	for i, beyond := range panel.Around(w.tree.Cursor, len(list), step) {
 		if _, found := w.shared.Found.Worst(list[i].Seq); found {
 			w.tree.Move(i)
+			w.shared.SayIf(beyond, panel.OnFrom("finding", step))
 			return nil
 		}
 	}
@@ -238,6 +240,22 @@ func (w *Workflow) Status() string {
 	if w.shared.Judged.Behind {
 		words += " so far"
 	}
+	if n := len(c.maybe); n > 0 {
+		words += fmt.Sprintf("; %d more may belong to it: %s", n, firstOf(c.maybe))
+	}
+	return words
+}
+
+// firstOf names exchanges, the first few of them.
+func firstOf(list []uint64) string {
+	const named = 4
+	words := fmt.Sprint(list[0])
+	for _, n := range list[1:min(len(list), named)] {
+		words += fmt.Sprintf(", %d", n)
+	}
+	if len(list) > named {
+		words += ", …"
+	}
 	return words
 }
 
@@ -257,7 +275,7 @@ func (w *Workflow) View() []style.Line {
 	f := w.ladder
 	switch {
 	case f.err != nil:
-		return []style.Line{style.Text(style.Error, "! "+f.err.Error())}
+		return panel.Failure(f.err, f.window.Width)
 	case !f.ready:
 		return []style.Line{style.Text(style.Dim, "  "+w.waiting())}
 	case !w.asTree:
@@ -313,7 +331,7 @@ func (w *Workflow) branch(c panel.Columns, i int) style.Line {
 		return row.Add(style.Dim, "not in the capture")
 	}
 	row = c.Add(row, &b.Entry)
-	if words := b.inferred(); words != "" {
+	if words := cmp.Or(b.inferred(), b.link.Doubt()); words != "" {
 		row = row.Add(style.Dim, " ("+words+")")
 	}
 	return row
@@ -337,12 +355,14 @@ func (w *Workflow) preview() []style.Line {
 		style.Text(style.Normal, " ").Join(panel.Outcome(&b.Entry, 0)),
 	}
 	switch words := b.inferred(); {
+	case b.link.Doubt() != "":
+		return append(lines, style.Text(style.Dim, " "+b.link.Doubt()))
 	case b.under == 0:
 		return append(lines, style.Text(style.Dim, " nothing that is shown here has caused it"))
 	case words != "":
 		return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, %s", b.under, words)))
 	}
-	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.by)))
+	return append(lines, style.Text(style.Dim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.link.By)))
 }
 
 // lastOf cuts text of our own to a width; what is left out is its beginning.

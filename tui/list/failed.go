@@ -40,6 +40,16 @@ func (l *Panel) NextFailed(seq uint64, step int, arrive func(seq uint64) tea.Cmd
 	return l.seeking.piece()
 }
 
+// SeeksFailed reports whether the keys that go to the next finding go to the next failed call: where the filter asks for
+// what failed, or where nothing but failed calls was found.
+func (l *Panel) SeeksFailed() bool {
+	if l.filtering != nil && (l.filtering.filter.Needs("failed") || l.filtering.filter.Needs("error")) {
+		return true
+	}
+	s := l.shared
+	return s.Found.Total() == 0 && !s.Judged.Behind && s.Judged.Counts.Failed > 0
+}
+
 // piece returns the command that looks at the next exchanges.
 func (s *seeking) piece() tea.Cmd {
 	r := s.lines.rows()
@@ -92,10 +102,8 @@ func (s *seeking) take(msg sought) tea.Cmd {
 	switch {
 	case at == s.from:
 		shared.Message = "no other exchange of the list failed"
-	case (at-s.from)*s.step < 0 && s.step > 0:
-		shared.Message = "no failure further down; on from the top"
 	case (at-s.from)*s.step < 0:
-		shared.Message = "no failure further up; on from the end"
+		shared.Message = panel.OnFrom("failure", s.step)
 	}
 	return s.arrive(msg.seq)
 }

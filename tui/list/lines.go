@@ -85,10 +85,8 @@ func (l *Lines) NextFinding(seq uint64, step int) (next uint64, words string) {
 	switch next = l.outermostFinding(step); {
 	case next == 0 || next == seq:
 		return 0, "no further finding in the list"
-	case step > 0:
-		return next, "no finding further down; on from the top"
 	}
-	return next, "no finding further up; on from the end"
+	return next, panel.OnFrom("finding", step)
 }
 
 // findingFrom returns the first exchange with a finding behind one of the list, or before it if step is -1; 0 if there is
@@ -141,8 +139,13 @@ func (l *Lines) Choose(seq uint64) tea.Cmd {
 	return l.Reposition()
 }
 
-// Newest puts the cursor on the newest exchange.
-func (l *Lines) Newest() { l.anchor = l.shared.Info.Exchanges }
+// Begin puts the cursor where reading begins: on the first exchange of a finished capture, on the newest of one that grows.
+func (l *Lines) Begin() {
+	l.anchor = min(1, l.shared.Info.Exchanges)
+	if l.shared.Info.Live {
+		l.anchor = l.shared.Info.Exchanges
+	}
+}
 
 // goTo puts the cursor on an exchange that the user has asked for, also if it is folded away.
 func (l *Lines) goTo(seq uint64) tea.Cmd {

@@ -144,8 +144,11 @@ func (l *Panel) act(a keys.Action) tea.Cmd {
 	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
-// jump moves to the next exchange with a finding, in a direction.
+// jump moves to the next exchange with a finding, or else to the next that failed, in a direction.
 func (l *Panel) jump(step int) tea.Cmd {
+	if l.SeeksFailed() {
+		return l.NextFailed(l.Selected(), step, l.goTo)
+	}
 	seq, words := l.NextFinding(l.Selected(), step)
 	if seq == 0 {
 		return panel.Say(words)

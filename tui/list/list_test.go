@@ -75,7 +75,7 @@ func BenchmarkFrame(b *testing.B) {
 			Took: time.Millisecond,
 		}
 	}
-	l.Newest()
+	l.Choose(1_000_000)
 	l.Resize(120, 38)
 	for b.Loop() {
 		for _, line := range l.View() {

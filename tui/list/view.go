@@ -43,7 +43,7 @@ func (d drawing) columns() panel.Columns {
 func (d drawing) empty() []style.Line {
 	switch {
 	case d.Err != nil:
-		return []style.Line{style.Text(style.Error, "! "+d.Err.Error())}
+		return panel.Failure(d.Err, d.window.Width)
 	case !d.shared.Opened:
 		return []style.Line{style.Text(style.Dim, "  opening …")}
 	case d.filtering != nil && !d.filtering.done():

@@ -40,6 +40,18 @@ type Shared struct {
 	Tickets   uint64
 }
 
+// SayIf shows words in the last line, if a condition holds.
+func (s *Shared) SayIf(holds bool, words string) {
+	if holds {
+		s.Message = words
+	}
+}
+
+// Failure says, in the place of a panel's content, why that cannot be shown.
+func Failure(err error, columns int) []style.Line {
+	return style.Text(style.Error, "! "+text.Clean(err.Error())).WrapWords(max(columns-1, 8), 2)
+}
+
 // Ticket returns a new number for a command. A message that does not carry the number that its panel waits for is out
 // of date.
 func (s *Shared) Ticket() uint64 {

@@ -95,6 +95,9 @@ func (p *Printer) arrow(a *sequence.Arrow) []style.Line {
 		look = style.Error
 	}
 	lines := []style.Line{style.Text(look, p.chart.Arrow(*a, a.At.Sub(p.first)))}
+	if a.Aside != "" {
+		lines = append(lines, style.Text(style.Dim, text.Blanks(chart.Margin)+"("+text.Clean(a.Aside)+")"))
+	}
 	for i := range a.Findings {
 		mark, look := chart.MarkOf(a, i)
 		lines = append(lines, style.Text(style.Normal, text.Blanks(chart.Margin)).Add(look, mark+" "+a.Findings[i]))

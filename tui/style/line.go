@@ -112,6 +112,8 @@ func (l Line) WrapWords(columns, indent int) []Line {
 	for _, s := range l.Spans {
 		for word := range strings.SplitAfterSeq(s.Text, " ") {
 			if used > indent && used+text.Width(strings.TrimRight(word, " ")) > columns {
+				last := &piece.Spans[len(piece.Spans)-1]
+				last.Text = strings.TrimRight(last.Text, " ")
 				pieces = append(pieces, piece)
 				piece, used = Line{}.Add(Normal, text.Blanks(indent)), indent
 			}

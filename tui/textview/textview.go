@@ -263,14 +263,15 @@ func (p *Panel) reveal() {
 	p.text.Scroll(keys.None)
 }
 
-// jump moves to the next event with a finding.
+// jump moves to the next event with a finding, past the end too.
 func (p *Panel) jump(a keys.Action) tea.Cmd {
 	step := 1
 	if a == keys.PreviousFinding {
 		step = -1
 	}
-	for i := p.rows.Cursor + step; i >= 0 && i < len(p.shown.events); i += step {
+	for i, beyond := range panel.Around(p.rows.Cursor, len(p.shown.events), step) {
 		if _, found := p.marks[p.shown.events[i].Number]; found {
+			p.shared.SayIf(beyond, panel.OnFrom("finding", step))
 			p.follow = false
 			p.rows.Move(i)
 			p.reveal()

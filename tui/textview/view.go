@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"a2atap/tui/panel"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -28,7 +29,7 @@ func (p *Panel) Status() string {
 func (p *Panel) View() []style.Line {
 	switch {
 	case p.err != nil:
-		return []style.Line{style.Text(style.Error, "! "+p.err.Error())}
+		return panel.Failure(p.err, p.width)
 	case p.shown == nil:
 		return []style.Line{style.Text(style.Dim, "  loading …")}
 	case !p.shown.stream:

@@ -32,7 +32,11 @@ func (f *faultMade) ends() bool {
 
 // hides reports whether nothing of what is recorded as the answer is taken for the agent's.
 func (f *faultMade) hides() bool {
-	return f.is() && !f.ends() && f.kind != "delay" && f.kind != "delay-events" && f.kind != "duplicate-event"
+	switch f.kind {
+	case "delay", "delay-events", "duplicate-event", "held":
+		return false
+	}
+	return f.is() && !f.ends()
 }
 
 // event returns the number that an event of a stream has without the fault; mine is false where the fault has put it in.

@@ -107,11 +107,14 @@ func (r *Reader) ended(in *openExchange) {
 
 // faultMade notes that the recorder made a fault in an answer.
 func (r *Reader) faultMade(in *openExchange, what string) {
-	if in.made.is() {
+	made := faultNamed(what)
+	switch {
+	case !in.made.is():
+		r.counter.Counts.Made++
+	case in.made.kind != "held" || !made.hides(): // a request that was held may have an answer that was edited
 		return
 	}
-	r.counter.Counts.Made++
-	in.made = faultNamed(what)
+	in.made = made
 	hides := in.made.hides() || in.made.ends()
 	r.missed = r.missed || hides // whether the agent has got it is not known, or of no use
 	r.dispatcher.Fault(&in.Case, hides)

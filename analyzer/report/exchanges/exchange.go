@@ -49,6 +49,9 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	id := sh.id(x.Seq)
 	w.summary(id, it)
 	w.facts(r)
+	if link := sh.Links.Of(x.Seq); link.Doubt() != "" {
+		w.line("left", "What caused it is not certain: "+link.Doubt())
+	}
 	it.begin = w.take()
 	if s.fits(len(found) > 0) {
 		w.contents(id, r)

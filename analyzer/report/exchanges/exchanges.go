@@ -160,6 +160,15 @@ func (s *Section) take(ctx context.Context, sh *shown, most int) error {
 func (s *Section) Write(w io.Writer) error {
 	p := &page{}
 	p.raw(`<h2 id="exchanges">Exchanges</h2>` + "\n")
+	if err := p.flush(w); err != nil {
+		return err
+	}
+	return s.WriteBody(w)
+}
+
+// WriteBody writes the section without its heading.
+func (s *Section) WriteBody(w io.Writer) error {
+	p := &page{}
 	for _, words := range s.LeftOut() {
 		p.raw(`<p class="left">`)
 		p.text(words)

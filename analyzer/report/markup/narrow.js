@@ -1,5 +1,3 @@
-
-"use strict";
 const bar = document.getElementById("bar");
 const box = document.getElementById("narrow");
 const told = document.getElementById("narrowed");
@@ -35,45 +33,20 @@ const narrow = () => {
   told.textContent = any ? left + " of " + items.length + " shown." : "";
 };
 
-// reveal opens what the address names is folded in, or the nearest thing around it that is on the page, and goes there.
+// reveal goes to what the address names.
 const reveal = () => {
-  let id = location.hash.slice(1);
-  try { id = decodeURIComponent(id); } catch { /* as it is */ }
-  let target = document.getElementById(id);
-  for (const cut of [/#.*/, /\.[^.]*$/, /\.[^.]*$/]) {
-    if (target || !id) break;
-    id = id.replace(cut, "");
-    target = document.getElementById(id);
-  }
+  const target = nearest(location.hash.slice(1));
   if (!target) return;
   if (box && target.closest("[hidden]")) {
     box.value = "";
     narrow();
   }
-  for (let at = target; at; at = at.parentElement) {
-    if (at.tagName === "DETAILS") at.open = true;
-  }
-  for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
-  target.classList.add("lit");
-  const focus = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
-  if (focus === target) target.tabIndex = -1;
-  focus.focus({ preventScroll: true });
-  target.scrollIntoView({ block: target.offsetHeight > innerHeight / 2 ? "start" : "center" });
+  light(target);
 };
 addEventListener("hashchange", reveal);
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (link && link.getAttribute("href") === location.hash) reveal(); // no change of the address says so
-});
-
-// On paper everything is open.
-let closed = [];
-addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
-  for (const one of closed) one.open = true;
-});
-addEventListener("afterprint", () => {
-  for (const one of closed) one.open = false;
 });
 
 if (box) {

@@ -14,10 +14,24 @@ import (
 //go:embed style.css
 var style string
 
-// narrow is the script of a page with many parts.
+// reveal is the part of scripts that finds what an address names, and shows it.
 //
+//go:embed reveal.js
+var reveal string
+
 //go:embed narrow.js
-var narrow string
+var narrowing string
+
+// narrow is the script of a page with many parts.
+var narrow = reveal + narrowing
+
+// Style is how all pages look, as CSS, for a page that is served.
+func Style() string { return style }
+
+// Reveal is the beginning of the script of a page that is served, which shows parts of a report: nearest(id, within)
+// finds what an address names, or what is around it, and light(element) opens what that is folded in and goes there.
+// For printing everything is opened.
+func Reveal() string { return reveal }
 
 // Page parses the template of a page, which fetches nothing: its policy (Content Security Policy Level 3) lets in its
 // own style, and the one script that it has, if any. The template has these functions:

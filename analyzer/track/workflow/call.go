@@ -34,6 +34,7 @@ type call struct {
 	tasks         int             // that it works on, as far as is known
 	seen          time.Time       // when one of them was last seen at work
 	contents      []digest.Digest // of the message
+	luggage       luggage         // the same
 	held          []*frames       // that it did not fit into
 	context       string          // that the request names
 	card          string          // the request's target, if it fetches a card

@@ -177,8 +177,8 @@ func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	return ancestor(makers), ByReference
 }
 
-// nested finds the call that the client was answering, by the client's name. Of several calls it is the only one whose
-// content is handed on.
+// nested finds the call that the client was answering, by the client's name. Of several calls it is the one of which
+// something is carried along.
 func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	f, ok := m.agents.Get(c.client)
 	if !ok || c.anonymous {
@@ -195,7 +195,7 @@ func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if len(own.calls) == 1 {
 		return own.calls[0], by
 	}
-	return only(slices.DeleteFunc(own.calls, func(o *call) bool { return !handsOn(o, c) })), ByContent
+	return carriedOf(own.calls, c, x.Call.Message)
 }
 
 // only returns the only one of some calls; nil if there is none, or there are several.
@@ -212,10 +212,12 @@ func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
 		return
 	}
 	var from choice
-	known := true
+	more := 0 // that are not told apart
 	if f, ok := m.agents.Get(c.client); ok && !c.anonymous {
-		from, known = f.during(x, func(*call) bool { return true })
+		from, _ = f.during(x, func(*call) bool { return true })
+		more = f.beyond
 	} else if c.sends {
+		var known bool
 		from, known = m.sent.during(x, func(o *call) bool {
 			return o.agent != c.agent && !o.shares(c)
 		})
@@ -223,14 +225,12 @@ func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
 			c.by = Unknown
 		}
 		from.calls = slices.DeleteFunc(from.calls, func(o *call) bool { return !handsOn(o, c) })
-		if sameCaller(from.calls, c) {
+		if sameCaller(from.calls, c) || !known {
 			return
 		}
 	}
-	if c.maybe = choiceOf(from.calls); c.maybe != (Choice{}) && known && !m.lacks(from.calls) {
-		c.by = Unknown
-	} else {
-		c.maybe = Choice{}
+	if maybe := choiceOf(from.calls, more); maybe != (Choice{}) && !m.lacks(from.calls) {
+		c.by, c.maybe = Unknown, maybe
 	}
 }
 

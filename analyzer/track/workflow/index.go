@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"a2atap/analyzer/engine"
@@ -88,6 +89,38 @@ func (ix *Index) root(n uint64) uint64 {
 		n = parent
 	}
 	return n
+}
+
+// ByAgent reports whether an agent made an exchange for the one that began its workflow, directly or not.
+func (ix *Index) ByAgent(n uint64) bool {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	for range maxWalk {
+		at := ix.at(n)
+		if at.parent == 0 {
+			break
+		}
+		if at.by.ByAgent() {
+			return true
+		}
+		n = at.parent
+	}
+	return false
+}
+
+// MayHaveCaused returns the exchanges that one of some others may have caused, where nothing decides whether it has, in
+// order. Among is called with the index locked.
+func (ix *Index) MayHaveCaused(among func(n uint64) bool) []uint64 {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	var list []uint64
+	for n, choice := range ix.maybe {
+		if slices.ContainsFunc(choice.All(), among) {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // Size returns how many exchanges a workflow has, at least 1.

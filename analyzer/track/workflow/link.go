@@ -1,8 +1,10 @@
 package workflow
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Evidence is how it is known what caused an exchange.
@@ -22,6 +24,8 @@ const (
 	Nested    // it was made while its client answered one call and no other
 	Working   // it was made while its client worked on the task of one call and of no other
 	ByContent // it hands on the content of one call that was being answered, and of no other
+	ByText    // its text holds that of one call that was being answered, and of no other
+	ByID      // it names an id that one call named which was being answered, and no other
 	InTrace   // it is in the same trace, but which exchange of that caused it is not known
 	InContext // it is in the same context, the same
 	Prelude   // the card was fetched for the call that followed
@@ -35,6 +39,7 @@ var reasons = [...]string{
 	None: "", ByTask: "same task", ByDelivery: "notification of its task", ByReference: "refers to its task",
 	ByTrace: "same trace", ByContext: "same context",
 	Nested: "made while answering", Working: "made while working on it", ByContent: "same content",
+	ByText: "its text is in it", ByID: "same id",
 	InTrace: "same trace", InContext: "same context", Prelude: "card of that agent", Unknown: "unknown caller",
 }
 
@@ -49,6 +54,16 @@ func (e Evidence) String() string {
 // Certain reports whether the evidence proves the cause.
 func (e Evidence) Certain() bool { return e > None && e < Nested }
 
+// ByAgent reports whether the cause is a call that an agent had to answer when it made the exchange, and not one that the
+// same client made before: as far as that can be told of what is in one trace or context.
+func (e Evidence) ByAgent() bool {
+	switch e {
+	case ByTrace, ByContext, Nested, Working, ByContent, ByText, ByID, InTrace, InContext:
+		return true
+	}
+	return false
+}
+
 // A Link says to which workflow an exchange belongs, and what caused it there.
 type Link struct {
 	Exchange uint64   // the exchange, by its number in the capture
@@ -59,20 +74,53 @@ type Link struct {
 	Maybe    Choice   // of Unknown: between which calls nothing decides
 }
 
-// A Choice is the exchanges of which one has caused another, in order: at most four. What is left is 0; there is none
-// where less than two or more than four come into question.
-type Choice [4]uint64
+// A Choice is the exchanges of which one has caused another: the first four, in order, 0 where there are less, and how
+// many there are beyond these. There is none where less than two come into question.
+type Choice struct {
+	First [4]uint64
+	More  int
+}
 
-// choiceOf returns the choice between calls.
-func choiceOf(calls []*call) (ch Choice) {
-	if len(calls) < 2 || len(calls) > len(ch) {
+// choiceOf returns the choice between calls, and some more.
+func choiceOf(calls []*call, more int) (ch Choice) {
+	if len(calls) < 2 {
 		return ch
 	}
+	numbers := make([]uint64, len(calls))
 	for i, c := range calls {
-		ch[i] = c.n
+		numbers[i] = c.n
 	}
-	slices.Sort(ch[:len(calls)])
+	slices.Sort(numbers)
+	ch.More = len(numbers) - copy(ch.First[:], numbers) + more
 	return ch
+}
+
+// All returns the exchanges that a choice names.
+func (ch *Choice) All() []uint64 {
+	n := 0
+	for n < len(ch.First) && ch.First[n] != 0 {
+		n++
+	}
+	return ch.First[:n]
+}
+
+// String names the exchanges of a choice: "2 or 8", "2, 4, 6, 8 or one of 3 more"; "" if there is none.
+func (ch Choice) String() string {
+	var words []string
+	for _, n := range ch.All() {
+		words = append(words, strconv.FormatUint(n, 10))
+	}
+	switch {
+	case ch.More == 1:
+		words = append(words, "another one")
+	case ch.More > 1:
+		words = append(words, fmt.Sprintf("one of %d more", ch.More))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // Doubt says why the cause of an exchange that begins a workflow is not known; empty if there need not be one.
@@ -83,15 +131,5 @@ func (l *Link) Doubt() string {
 	case l.Maybe == Choice{}:
 		return Unknown.String()
 	}
-	words := "caused by " + strconv.FormatUint(l.Maybe[0], 10)
-	for i, n := range l.Maybe[1:] {
-		switch {
-		case n == 0:
-		case i+2 == len(l.Maybe) || l.Maybe[i+2] == 0:
-			words += " or " + strconv.FormatUint(n, 10)
-		default:
-			words += ", " + strconv.FormatUint(n, 10)
-		}
-	}
-	return words + ": at the same time, in no common trace"
+	return "caused by " + l.Maybe.String() + ": at the same time, in no common trace"
 }

@@ -153,4 +153,96 @@ var sideBySide = []story{
 		2 under 1 of 1 ~ made while answering
 		3 under 1 of 1 ~ same trace`,
 	},
+	{
+		"more than four side by side are counted", `
+		1 user>planner send
+		2 user>planner send
+		3 user>planner send
+		4 user>planner send
+		5 user>planner send
+		6 user>planner send
+		7 planner>hotel send
+		7 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3
+		4
+		5
+		6
+		7 caused by 1, 2, 3, 4 or one of 2 more: at the same time, in no common trace`,
+	},
+	{
+		"an id that one of two named is carried along", `
+		1 user>planner send text=cancel_order/ORD-2026-0042
+		2 user>planner send text=cancel_order/ORD-2026-0043
+		3 planner>hotel send text=refund:ORD-2026-0043
+		4 planner>hotel send text=refund:ORD-2026-0044
+		5 planner>hotel send text=compare:ORD-2026-0042/ORD-2026-0043
+		6 planner>hotel send text=on:2026-11-28T10
+		3 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 under 2 of 2 ~ same id
+		4 caused by 1 or 2: at the same time, in no common trace
+		5 caused by 1 or 2: at the same time, in no common trace
+		6 caused by 1 or 2: at the same time, in no common trace`,
+	},
+	{
+		"the id of a task that is worked on is carried along", `
+		1 user>planner send
+		2 user>planner send
+		1 event k=1 first=y task=task-7f3a-1042 state=working
+		2 event k=1 first=y task=task-7f3a-1043 state=working
+		3 planner>hotel send text=for:task-7f3a-1042
+		3 answer task=h`, `
+		1
+		2
+		3 under 1 of 1 ~ same id`,
+	},
+	{
+		"a text is carried along in another one, as whole words", `
+		1 user>planner send text=a/trip/to/Rome
+		2 user>planner send text=a/trip/to/Oslo
+		3 planner>hotel send text=please:a/trip/to/Rome!
+		4 planner>hotel send text=please:a/trip/to/Romero
+		5 planner>hotel send text=both:a/trip/to/Rome,a/trip/to/Oslo
+		3 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 under 1 of 1 ~ its text is in it
+		4 caused by 1 or 2: at the same time, in no common trace
+		5 caused by 1 or 2: at the same time, in no common trace`,
+	},
+	{
+		"what is carried of one call is carried of another one, too", `
+		1 user>planner send text=book/ORD-2026-0042
+		2 user>planner send text=book/ORD-2026-0042/and/ORD-2026-0043
+		3 planner>hotel send text=hold:ORD-2026-0042
+		4 planner>hotel send text=hold:ORD-2026-0043,ORD-2026-0042
+		3 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 caused by 1 or 2: at the same time, in no common trace
+		4 under 2 of 2 ~ same id`,
+	},
+	{
+		"text and id of different calls decide nothing", `
+		1 user>planner send text=cancel/the/order
+		2 user>planner send text=ORD-2026-0043
+		3 planner>hotel send text=cancel/the/order:ORD-2026-0043
+		3 answer task=h
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 caused by 1 or 2: at the same time, in no common trace`,
+	},
 }

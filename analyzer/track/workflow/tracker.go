@@ -171,6 +171,9 @@ func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
 		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
 	}
+	if c.sends {
+		c.luggage = pack(a2a.Message{Value: x.Call.Message})
+	}
 	c.trace, c.span, _ = traceOf(x.Request.Fields)
 	if x.Call.Operation == a2a.GetCard {
 		c.card = strings.Clone(x.Request.Target)
@@ -287,6 +290,7 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 			dropped.owner.settle()
 		}
 		m.madeBy(seen.TaskID, c)
+		c.knownBy(seen.TaskID)
 		m.claim(key, t)
 	}
 	if c.sends && t.owner == c {
@@ -342,6 +346,7 @@ func (m *Memory) inContext(c *call, id string) {
 		return
 	}
 	s.add(c)
+	c.knownBy(id)
 	if s.beyond == 0 {
 		s.waiting = slices.DeleteFunc(s.waiting, func(w *call) bool { return m.proved(w, c, s) || m.within(w, c, s) })
 	}

@@ -23,7 +23,9 @@ func requestText(x *capture.Exchange) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the body of exchange %d cannot be decoded: %w", x.Seq, err)
 	}
-	if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
+	if _, is := head.GRPC(); is { // a transcript has messages as JSON
+		body = x.Request.Body.Data
+	} else if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
 		body = append(laid, '\n')
 	}
 	shown := &capture.Exchange{
@@ -35,16 +37,17 @@ func requestText(x *capture.Exchange) ([]byte, error) {
 	}
 	sections := transcript.Format(&transcript.Transcript{Comment: editHelp, Exchanges: []*capture.Exchange{shown}})
 	if i := bytes.Index(sections, fmt.Appendf(nil, "-- %d.meta --\n", x.Seq)); i >= 0 {
-		sections = append(sections[:i], bodyFlags(sections[i:])...)
+		sections = append(sections[:i], bodyFlags(sections[i:], "request")...)
 	}
 	return sections, nil
 }
 
-// bodyFlags leaves of the section meta what says how the body is held; nothing if that is as it stands.
-func bodyFlags(meta []byte) []byte {
+// bodyFlags leaves of the section meta what says how the body of a request or a response is held; nothing if that is as it
+// stands.
+func bodyFlags(meta []byte, of string) []byte {
 	first, rest, _ := bytes.Cut(meta, []byte("\n"))
 	for l := range bytes.Lines(rest) {
-		if bytes.HasPrefix(l, []byte("request.body:")) {
+		if bytes.HasPrefix(l, []byte(of+".body:")) {
 			return append(append(bytes.Clone(first), '\n'), l...)
 		}
 	}

@@ -32,10 +32,24 @@ func Recording(ctx context.Context, r *recorder.Recording, e cli.Env, duration t
 		cancel()
 	}()
 	src := r.Source()
-	err := runInspector(ctx, e, src, resenderOf(r, e, src), r.Screen())
+	s, screen := resenderOf(r, e, src), r.Screen()
+	screen.Holder = holderOf(r, s.editor())
+	err := runInspector(ctx, e, src, s, screen)
+	held := 0
+	if desk := r.Desk(); desk != nil { // nobody can let go what is held
+		held = len(desk.State().Held)
+		desk.Close()
+	}
 	cancel()
-	return errors.Join(err, <-waited)
+	err = errors.Join(err, <-waited)
+	if held > 0 { // what was held gets to where it goes
+		err = errors.Join(err, r.Wait(context.Background(), heldPatience, 1))
+	}
+	return err
 }
+
+// heldPatience is how long the end of a recording waits for exchanges that were held until then.
+const heldPatience = 5 * time.Second
 
 // Options are the flags of tui.
 type Options struct {

@@ -162,11 +162,9 @@ func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row)
 	return reading.Facts{Reading: reader.Read(x), Findings: found, Failed: row != nil && row.Failed()}, err
 }
 
-// InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on. That others
-// follow from an exchange shows later only.
+// InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on.
 func InWorkflow(links *workflow.Index, f *analyzer.Finding) {
 	if at := f.Place.Exchange; at != 0 {
-		n := links.Of(at).Workflow
-		f.Workflow = analyzer.Workflow{Number: n, Others: n != at}
+		f.Workflow = analyzer.Workflow{Number: links.Of(at).Workflow, Caused: links.ByAgent(at)}
 	}
 }

@@ -73,8 +73,8 @@ func (s *stage) verdict() error {
 			who += ": " + r.name
 		}
 		report := r.player.Report()
-		for _, u := range report.Unused {
-			s.env.Tell("not requested: exchange %d %s", u.Exchange, u.Operation)
+		for _, line := range report.NotRequested() {
+			s.env.Tell("%s", line)
 		}
 		fmt.Fprintf(s.env.Err, "%s: %s\n", who, report.Verdict())
 		missed = missed || report.Missed > 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
@@ -74,6 +75,48 @@ func (p *bodyPrinter) Print(one *Shown) error {
 }
 
 func (p *bodyPrinter) End() error { return nil }
+
+// A JSONPrinter prints exchanges as JSON, with what caused them.
+type JSONPrinter struct {
+	ExportPrinter
+	row *kept.Row // of the exchange that is printed
+}
+
+// NewJSONPrinter returns what prints exchanges as JSON, one a line.
+func NewJSONPrinter(w io.Writer, a Annotator) *JSONPrinter {
+	p := &JSONPrinter{}
+	p.W = jsonl.NewWriter(w, withCause{a, p})
+	return p
+}
+
+// Print implements Printer.
+func (p *JSONPrinter) Print(one *Shown) error {
+	p.row = one.Row
+	return p.ExportPrinter.Print(one)
+}
+
+// withCause is an Annotator that also says what caused the exchange that is printed.
+type withCause struct {
+	Annotator
+	of *JSONPrinter
+}
+
+// Annotate implements jsonl.Annotator.
+func (a withCause) Annotate(x *capture.Exchange) jsonl.Annotation {
+	out := a.Annotator.Annotate(x)
+	row := a.of.row
+	if row == nil {
+		return out
+	}
+	cause := row.Cause()
+	switch doubt := cause.Doubt(); {
+	case cause.Parent != 0:
+		out.Cause = &jsonl.Cause{Exchange: cause.Parent, How: cause.By.String(), Proved: cause.By.Certain()}
+	case doubt != "":
+		out.Cause = &jsonl.Cause{How: doubt, OneOf: cause.Maybe.All(), More: cause.Maybe.More}
+	}
+	return out
+}
 
 // An Annotator adds to exported exchanges what the protocol knows about them, and what people noted. It implements
 // jsonl.Annotator.

@@ -62,7 +62,10 @@ type LadderPrinter struct {
 
 // Print implements Printer.
 func (p *LadderPrinter) Print(one *Shown) error {
-	p.arrows = append(p.arrows, sequence.Of(one.X, one.Facts.Reading, &one.Row.Summary, one.Facts.Findings)...)
+	arrows := sequence.Of(one.X, one.Facts.Reading, &one.Row.Summary, one.Facts.Findings)
+	cause := one.Row.Cause()
+	arrows[0].Aside = cause.Doubt()
+	p.arrows = append(p.arrows, arrows...)
 	return nil
 }
 

@@ -76,6 +76,17 @@ func (p *Recorded) Forward(f *forward.Proxy) {
 	p.object("forward", map[string]string{"url": f.URL()})
 }
 
+// Page prints where the recording is shown as a page.
+func (p *Recorded) Page(url string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.JSON {
+		fmt.Fprintf(p.Env.Out, "page %s\n", url)
+		return
+	}
+	p.object("page", map[string]string{"url": url})
+}
+
 // Notice prints what the user should know at once.
 func (p *Recorded) Notice(text string) {
 	p.mu.Lock()
@@ -101,15 +112,11 @@ func (p *Recorded) Finding(f analyzer.Finding) {
 	}
 }
 
-// End prints the verdict and returns the exit status as an error, nil for 0. Where no severity reaches the gate,
-// the status is about recording alone.
+// End prints what was recorded and the verdict, and returns the exit status as an error, nil for 0. Where no severity
+// reaches the gate, the status is about recording alone. The result is nil if what was recorded could not be judged.
 func (p *Recorded) End(
 	gate Gate, allowEmpty bool, output string, r *judgment.Result, s recording.Stats, err error,
 ) error {
-	if r == nil {
-		return err
-	}
-	v := DisplayedVerdict(r, gate)
 	fmt.Fprintf(p.Env.Err, "record: %s, %s in %s",
 		analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
@@ -122,6 +129,10 @@ func (p *Recorded) End(
 	}
 	fmt.Fprintln(p.Env.Err)
 	p.printStanding()
+	if r == nil { // what was recorded could not be judged
+		return err
+	}
+	v := DisplayedVerdict(r, gate)
 	if p.JSON {
 		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate.Severity}))
 	}

@@ -142,6 +142,24 @@ func (t *Table) See(row *kept.Row) {
 	}
 }
 
+// Names returns the names of the columns.
+func (t *Table) Names() []string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Cells returns what stands in the columns of an exchange, made safe to look at.
+func (t *Table) Cells(row *kept.Row) []string {
+	var cells []string
+	for _, c := range t.columns {
+		cells = append(cells, cell(c, row))
+	}
+	return cells
+}
+
 func cell(c column, row *kept.Row) string {
 	return text.Clean(credential.WithoutUserinfo(c.of(row)))
 }

@@ -3,6 +3,7 @@ package present
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/kept"
@@ -22,6 +23,7 @@ type TreePrinter struct {
 	rows    map[uint64]treeRow
 	by      map[uint64]workflow.Evidence // how it is known what each is under
 	Doubts  int                          // how many exchanges were printed whose cause is not known
+	Unknown int                          // of these, how many were sent by nobody knows whom
 	lines   []treeLine
 }
 
@@ -120,6 +122,9 @@ func (p *TreePrinter) branch(n uint64, stem, below string, nested bool, under ma
 	if l := p.Links.Of(n); l.Doubt() != "" {
 		line.rest = append(line.rest, piece{fmt.Sprintf(" (%s)", l.Doubt()), inkDim})
 		p.Doubts++
+		if len(l.Maybe.All()) == 0 {
+			p.Unknown++
+		}
 	}
 	p.lines = append(p.lines, line)
 	for i, child := range under[n] {
@@ -129,6 +134,12 @@ func (p *TreePrinter) branch(n uint64, stem, below string, nested bool, under ma
 		}
 		p.branch(child, below+fork, below+bar, true, under)
 	}
+}
+
+// Left returns the exchanges that were not printed and that those which were may have caused.
+func (p *TreePrinter) Left() []uint64 {
+	printed := func(n uint64) bool { return p.rows[n] != (treeRow{}) }
+	return slices.DeleteFunc(p.Links.MayHaveCaused(printed), printed)
 }
 
 // treeWidths are what the columns of a tree may take, in columns of the terminal: they are as wide as what is in them,

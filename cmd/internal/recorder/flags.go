@@ -44,8 +44,8 @@ type Flags struct {
 	MaxBody       string
 	segmentSize   string
 	IfFails       string
-	allowRemote   bool
-	allowHosts    []string
+	AllowRemote   bool
+	AllowHosts    []string
 	timeoutHead   time.Duration
 	timeoutTunnel time.Duration
 	jwks          []string
@@ -92,13 +92,13 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
 	f.StringVar(&o.IfFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up, the disk is "+
 		"full or the file is taken away: `POLICY` is pass (traffic is not recorded), wait (until it can be), or stop")
-	f.BoolVar(&o.allowRemote, "allow-remote", false,
+	f.BoolVar(&o.AllowRemote, "allow-remote", false,
 		"allow taps and --forward to listen on addresses that other machines can reach")
 	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 for an agent that has not sent the head of its "+
 		"answer `D` after the request; 0 waits without a limit, as calls that wait for a task need")
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
-	f.StringArrayVar(&o.allowHosts, "allow-host", nil, cli.AllowHostHelp)
+	f.StringArrayVar(&o.AllowHosts, "allow-host", nil, cli.AllowHostHelp)
 	o.Reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, judged.KeysHelp)
 	f.StringArrayVar(&o.faults, "fault", nil, "make a fault in answers, to see how a client bears it: "+
@@ -116,7 +116,7 @@ func (o *Flags) Register(f *pflag.FlagSet, forward string) {
 // given.
 func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	r := Options{
-		Output: o.Output, Proxy: proxy.Options{NoRewrite: o.noRewrite, AllowRemote: o.allowRemote},
+		Output: o.Output, Proxy: proxy.Options{NoRewrite: o.noRewrite, AllowRemote: o.AllowRemote},
 		Listener: l, Exchanges: !e.Quiet(), Events: o.events && !e.Quiet(),
 	}
 	if len(o.Agents) == 0 && o.Forward == "" {
@@ -160,7 +160,7 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	if o.timeoutTunnel == 0 {
 		r.Proxy.TunnelTimeout = -1
 	}
-	if r.Proxy.AllowHosts, err = cli.ParseAllowedHosts(o.allowHosts); err != nil {
+	if r.Proxy.AllowHosts, err = cli.ParseAllowedHosts(o.AllowHosts); err != nil {
 		return r, err
 	}
 	if r.Hide, err = o.Hide.Options(); err != nil {

@@ -34,6 +34,7 @@ import (
 	"a2atap/proxy/capture/notes"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/forward"
+	"a2atap/proxy/hold"
 	"a2atap/proxy/outbound"
 	"a2atap/proxy/record"
 	"a2atap/proxy/recording"
@@ -47,6 +48,7 @@ type Recording struct {
 	hide     redacted.Options
 	reach    *outbound.Dialer
 	before   capture.Info // of the capture, when this recording began
+	desk     *hold.Desk   // nil if nothing is held
 	listener Listener
 	rules    []*analyzer.Rule
 	keys     []engine.Option
@@ -68,7 +70,7 @@ type judgement struct {
 func Start(o Options) (*Recording, error) {
 	r := &Recording{
 		listener: o.Listener, keys: o.Keys, rules: o.Rules, hide: o.Hide, reach: o.Reach,
-		patience: judgePatience, judged: make(chan judgement, 1),
+		desk: o.Proxy.Hold, patience: judgePatience, judged: make(chan judgement, 1),
 	}
 	if r.listener == nil {
 		r.listener = Silent{}
@@ -146,6 +148,21 @@ func (r *Recording) Taps() []*proxy.Tap { return r.taps.Taps() }
 
 // Forward returns the forward proxy; nil if there is none.
 func (r *Recording) Forward() *forward.Proxy { return r.taps.Forward() }
+
+// Desk returns where messages are held; nil if none can be.
+func (r *Recording) Desk() *hold.Desk { return r.desk }
+
+// Hidden returns an exchange as it would be recorded: without its secrets, unless they are kept.
+func (r *Recording) Hidden(x *capture.Exchange) (*capture.Exchange, error) {
+	whole := x.Copy()
+	whole.Seq, whole.State, whole.Ended = 1, capture.StateClosed, 0
+	memory := capture.NewMemory(capture.Info{})
+	defer memory.Close()
+	if err := r.hide.Sink(memory).Append(capture.Steps(whole)...); err != nil {
+		return nil, err
+	}
+	return memory.Exchange(context.Background(), 1)
+}
 
 // Before returns what the capture said of itself when the recording began.
 func (r *Recording) Before() capture.Info { return r.before }

@@ -19,7 +19,7 @@ type keptTraffic struct {
 	transport *live.Transport
 	log       *live.Log
 	agent     capture.Peer
-	file      string
+	file      string // empty if the sink is the caller's
 	sink      capture.Sink
 
 	mu  sync.Mutex
@@ -28,6 +28,9 @@ type keptTraffic struct {
 
 // keep opens the capture, if there is to be one.
 func (o *Options) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
+	if o.Sink != nil {
+		return newKept(o.Sink, 0, s), nil
+	}
 	if o.Capture.File == "" {
 		if o.Capture.HasKeyAlone() {
 			return nil, cli.Usage("--redaction-key is about --capture FILE, which is missing")
@@ -40,20 +43,27 @@ func (o *Options) keep(e cli.Env, s *setup.Setup) (*keptTraffic, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &keptTraffic{file: o.Capture.File, sink: to}
+	k := newKept(to, to.Store.Position().Seq, s)
+	k.file = o.Capture.File
+	return k, nil
+}
+
+// newKept records into a sink, after an exchange.
+func newKept(sink capture.Sink, after uint64, s *setup.Setup) *keptTraffic {
+	k := &keptTraffic{sink: sink}
 	at, err := url.Parse(s.URL)
 	if err != nil {
 		at = &url.URL{} // whoever connects says what is wrong with it
 	}
 	k.agent = capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
-	k.log = live.NewLog(to.Store.Position().Seq, k.take)
+	k.log = live.NewLog(after, k.take)
 	k.transport = &live.Transport{
 		Log: k.log, Dialer: s.Options.Dialer, Client: capture.Peer{Name: "a2atap", How: "send"},
 		Agent: func(at *url.URL) capture.Peer {
 			return capture.Peer{Name: k.agent.Name, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
 		},
 	}
-	return k, nil
+	return k
 }
 
 func (k *keptTraffic) take(s capture.Step) {
@@ -81,8 +91,9 @@ func (k *keptTraffic) close() error {
 	k.log.End()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := errors.Join(k.err, k.sink.Close()); err != nil {
+	err := errors.Join(k.err, k.sink.Close())
+	if err != nil && k.file != "" {
 		return fmt.Errorf("record into %s: %w", k.file, err)
 	}
-	return nil
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/redacted"
+	"a2atap/proxy/capture"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/prompt"
 )
@@ -35,6 +36,7 @@ type Options struct {
 	Format    string
 	Output    string
 	Capture   redacted.CaptureFlags
+	Sink      capture.Sink // takes what passes, and is closed, in place of Capture; nil for none
 	Program   string
 	transform *prompt.Transform // of program; nil if there is none
 	Fault     string

@@ -54,13 +54,15 @@ func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
 		return err
 	}
 	if kept != nil {
+		s.Options.Transport = kept.transport
+	}
+	if o.Capture.File != "" {
 		var cancel context.CancelFunc
 		ctx, cancel = cli.UntilInterrupted(ctx, e) // what was recorded is to be stored
 		defer cancel()
-		s.Options.Transport = kept.transport
 	}
 	err = errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
-	if kept != nil {
+	if o.Capture.File != "" {
 		judged.KeepReading(context.WithoutCancel(ctx), e, "send", o.Capture.File)
 	}
 	return err

@@ -41,6 +41,10 @@ func StoreOf(src capture.Source) *bolt.Reader {
 	switch src := src.(type) {
 	case *bolt.Reader:
 		return src
+	case *bolt.Store:
+		return &src.Reader
+	case *hidden:
+		return StoreOf(src.Indexed)
 	case hiddenReader:
 		return src.reader
 	case *cli.Progress:

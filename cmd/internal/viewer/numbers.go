@@ -71,3 +71,23 @@ func numbersOf(wanted []span) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// someNumbers names exchanges, the first ten of them.
+func someNumbers(list []uint64) string {
+	const named = 10
+	var words []string
+	for _, n := range list[:min(len(list), named)] {
+		words = append(words, strconv.FormatUint(n, 10))
+	}
+	if more := len(list) - named; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

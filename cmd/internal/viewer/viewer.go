@@ -17,7 +17,6 @@ import (
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/document"
 	"a2atap/tui/print"
@@ -211,17 +210,25 @@ func (s *showing) run(ctx context.Context) (err error) {
 	if err := s.p.End(); err != nil {
 		return err
 	}
-	if t, is := s.p.(*present.TreePrinter); is && t.Doubts > 0 {
-		s.e.Tell("show: of %s it is not certain what caused it; to be certain, pass traceparent on from call to call, or "+
-			"say who calls with record --client PATTERN=NAME", analyzer.Plural(t.Doubts, "exchange"))
+	if t, is := s.p.(*present.TreePrinter); is {
+		if left := t.Left(); len(left) > 0 {
+			s.e.Tell("show: these may also have caused %s, which %s not among them", someNumbers(left), isOrAre(len(left)))
+		}
+		if t.Doubts > 0 {
+			how := "pass traceparent on from call to call"
+			if t.Unknown > 0 {
+				how += ", or say who calls with record --client PATTERN=NAME"
+			}
+			s.e.Tell("show: of %s it is not certain what caused it; to be certain, %s", analyzer.Plural(t.Doubts, "exchange"), how)
+		}
 	}
 	return nil
 }
 
-// judges reports whether what the rules found is printed, or what came of an exchange.
+// judges reports whether what the rules found is printed, or what came of an exchange or caused it.
 func (s *showing) judges() bool {
 	switch s.o.Format {
-	case "list", "csv", "detail", "tree", "ladder":
+	case "list", "csv", "detail", "tree", "ladder", "json":
 		return true
 	}
 	return false
@@ -470,7 +477,7 @@ func (s *showing) newPrinter(ctx context.Context) present.Printer {
 	case "curl":
 		return &present.CurlPrinter{W: e.Out}
 	case "json":
-		return &present.ExportPrinter{W: jsonl.NewWriter(e.Out, present.Annotator{Reader: s.reader(ctx), Notes: s.keep.Notes})}
+		return present.NewJSONPrinter(e.Out, present.Annotator{Reader: s.reader(ctx), Notes: s.keep.Notes})
 	case "raw":
 		return &present.RawPrinter{E: e, Terminal: terminal.Is(e.Out)}
 	}

@@ -100,6 +100,26 @@ func (f *Filter) Keys() []capture.Key {
 	return keys
 }
 
+// Needs reports whether the filter lets through only what has a property, of those that the key is takes: whether is:WORD
+// stands in it beside all else.
+func (f *Filter) Needs(word string) bool {
+	if f == nil {
+		return false
+	}
+	terms := []node{f.root}
+	if all, ok := f.root.(allOf); ok {
+		terms = all
+	}
+	return slices.ContainsFunc(terms, func(n node) bool {
+		t, ok := n.(keyTerm)
+		if !ok {
+			return false
+		}
+		is, ok := t.test.(isTest)
+		return ok && string(is) == word
+	})
+}
+
 // Asks reports whether the expression uses one of the keys, so that the facts behind them have to be found out.
 func (f *Filter) Asks(keys ...string) bool { return f != nil && asks(f.root, keys) }
 

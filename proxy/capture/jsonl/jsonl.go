@@ -40,6 +40,16 @@ type Annotation struct {
 	State     string   // of the task, when the exchange was over
 	Marks     []string
 	Comment   string
+	Cause     *Cause // nil if it begins a workflow, or if that is not known
+}
+
+// A Cause says what caused an exchange, or what may have.
+type Cause struct {
+	Exchange uint64   `json:"exchange,omitzero"` // by its number; absent if it is not known
+	How      string   `json:"how"`               // in words
+	Proved   bool     `json:"proved"`
+	OneOf    []uint64 `json:"oneOf,omitempty"` // the first of those between which nothing decides
+	More     int      `json:"more,omitzero"`   // how many there are beyond these
 }
 
 // exchange is an exchange as JSON: one line of JSON Lines.
@@ -68,6 +78,7 @@ type exchange struct {
 	Rewrites   []exchangejson.Rewrite `json:"rewrites"`
 	Marks      []string               `json:"marks"`
 	Comment    string                 `json:"comment"`
+	Cause      *Cause                 `json:"cause,omitzero"` // not read, since whoever judges the capture finds it
 	Extra      *exchangejson.Extra    `json:"_a2atap,omitzero"`
 }
 
@@ -102,7 +113,7 @@ func (j *exchange) annotate(a Annotation) {
 		j.Link = a.Link
 	}
 	j.Dialect, j.Binding, j.Operation, j.State = a.Dialect, a.Binding, a.Operation, a.State
-	j.Task, j.Context, j.Marks, j.Comment = a.Task, a.Context, a.Marks, a.Comment
+	j.Task, j.Context, j.Marks, j.Comment, j.Cause = a.Task, a.Context, a.Marks, a.Comment, a.Cause
 }
 
 // Format returns an exchange as one JSON object in one line, without a line end. The annotator may be nil.

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Parts are parts of the page that HTML writes, as markup without a frame, for a page that is put together where it is
+// looked at and may grow. Findings and failed calls lead to their places, such as #3.response.event[2].
+type Parts struct {
+	Verdict  string // the verdict, who talked to whom, each agent, and what was not observed
+	Findings string // the findings by rule
+	Failed   string // what was not seen, and which calls and tasks failed
+}
+
+// NewParts writes the parts of a report. They do not hold it.
+func NewParts(r *Report) (parts Parts, err error) {
+	data := newPageData(r)
+	groups := &pageGroups{several: severalWorkflows(r.Result.Findings)}
+	for i := range r.Result.Findings {
+		f := &r.Result.Findings[i]
+		groups.add(f, f.Place.String(), f.Place.String())
+	}
+	data.Groups = groups.worstFirst()
+	for _, list := range [][]pageFailed{data.Failed, data.Refused, data.FailedTasks} {
+		for i := range list {
+			list[i].Anchor = strconv.FormatUint(list[i].Exchange, 10)
+		}
+	}
+	for _, one := range []struct {
+		name string
+		to   *string
+	}{{"verdict", &parts.Verdict}, {"findings", &parts.Findings}, {"failed", &parts.Failed}} {
+		var b strings.Builder
+		if err := page.ExecuteTemplate(&b, one.name, data); err != nil {
+			return parts, err
+		}
+		*one.to = b.String()
+	}
+	return parts, nil
+}

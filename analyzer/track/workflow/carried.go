@@ -1,0 +1,309 @@
+package workflow
+
+import (
+	"bytes"
+	"math/bits"
+	"slices"
+
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
+)
+
+// Bounds of what of a message is looked for in other ones. Where a message has more, nothing is concluded from it.
+const (
+	maxIDs      = 32
+	maxPassages = 8
+	maxPassage  = 4 << 10 // bytes
+	maxScanned  = 64 << 10
+	minID       = 8 // bytes, of which at least
+	minDigits   = 4 // are digits: what is shorter may stand for anything
+	maxID       = 128
+)
+
+// A luggage is what of a call can be found again in one that its agent makes to answer it: ids and texts.
+type luggage struct {
+	ids   []digest.Digest // that it names, or by which it is known
+	texts []passage       // of the parts of its message
+	more  bool            // than was kept
+}
+
+// A passage is a text, as far as it is needed to find it within another one.
+type passage struct {
+	sum  uint64
+	size int
+}
+
+// pack returns what may be found again of a message. Ids are words of letters and digits in it, such as ORD-2026-0042 or a
+// UUID, wherever they stand but in files; dates are none.
+func pack(m a2a.Message) (l luggage) {
+	budget := maxScanned
+	for _, id := range [...]string{m.ID(), m.TaskID(), m.ContextID()} {
+		l.scan([]byte(id))
+	}
+	l.walk(m.Get("metadata"), &budget)
+	for text := range texts(m) {
+		if budget -= len(text); budget < 0 {
+			l.more = true
+			break
+		}
+		l.scan(credential.Alike(text))
+		switch text = bytes.TrimSpace(text); {
+		case len(text) < minContent:
+		case len(text) > maxPassage || len(l.texts) == maxPassages || credential.HasPlaceholder(text):
+			l.more = true
+		default:
+			l.texts = append(l.texts, passage{sumOf(text), len(text)})
+		}
+	}
+	for _, part := range m.Parts().All() {
+		if part.PartKind() == a2a.DataPart {
+			l.walk(part.Data(), &budget)
+		}
+	}
+	return l
+}
+
+// texts yields the texts of a message's parts.
+func texts(m a2a.Message) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for _, part := range m.Parts().All() {
+			if part.PartKind() == a2a.TextPart && !yield(plain(part.Get("text"))) {
+				return
+			}
+		}
+	}
+}
+
+// plain returns the text of a string, which may lie in the body.
+func plain(v a2a.Value) []byte {
+	if text, ok := v.Literal(); ok {
+		return text
+	}
+	return []byte(v.Text())
+}
+
+// walk takes the ids in the strings of a value, within a budget of bytes.
+func (l *luggage) walk(v a2a.Value, budget *int) {
+	if *budget -= len(v.Raw()); *budget < 0 {
+		l.more = l.more || v.Exists()
+		return
+	}
+	l.strings(v)
+}
+
+func (l *luggage) strings(v a2a.Value) {
+	switch v.Kind() {
+	case a2a.String:
+		l.scan(credential.Alike(plain(v)))
+	case a2a.Object:
+		for _, member := range v.Pairs() {
+			l.strings(member)
+		}
+	case a2a.Array:
+		for _, element := range v.Elems() {
+			l.strings(element)
+		}
+	}
+}
+
+// scan takes the ids that stand in a text.
+func (l *luggage) scan(text []byte) {
+	for len(text) > 0 {
+		end := 0
+		for end < len(text) && inWord(text[end]) {
+			end++
+		}
+		if isID(text[:end]) {
+			l.name(text[:end])
+		}
+		text = text[min(end+1, len(text)):]
+	}
+}
+
+// name takes an id.
+func (l *luggage) name(id []byte) {
+	d := digest.Empty.Bytes(id)
+	switch {
+	case slices.Contains(l.ids, d):
+	case len(l.ids) == maxIDs:
+		l.more = true
+	default:
+		l.ids = append(l.ids, d)
+	}
+}
+
+// knownBy notes an id that an agent gave to what it does for the call.
+func (c *call) knownBy(id string) {
+	if c.sends {
+		c.luggage.scan([]byte(id))
+	}
+}
+
+// isID reports whether a word looks like an id: a date, a number and a name do not.
+func isID(word []byte) bool {
+	if len(word) < minID || len(word) > maxID {
+		return false
+	}
+	digits, letters := 0, 0
+	for _, b := range word {
+		switch {
+		case isDigit(b):
+			digits++
+		case isLetter(b) && b != 'T' && b != 'Z': // which dates have
+			letters++
+		}
+	}
+	return digits >= minDigits && letters > 0
+}
+
+func inWord(b byte) bool   { return isDigit(b) || isLetter(b) || b == '-' || b == '_' }
+func isDigit(b byte) bool  { return '0' <= b && b <= '9' }
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+// carriedOf finds, of several calls that may have caused one, that of which it carries something along: all that it
+// carries of any other one, and more. It returns nil if that is none of them, and how it is known. The message is that of
+// the call.
+func carriedOf(calls []*call, c *call, message a2a.Value) (*call, Evidence) {
+	if c.luggage.more || slices.ContainsFunc(calls, func(o *call) bool { return o.luggage.more }) {
+		same := slices.DeleteFunc(slices.Clone(calls), func(o *call) bool { return !handsOn(o, c) })
+		return only(same), ByContent // contents as a whole are known of all
+	}
+	var found [][]item
+	in := newSearch(a2a.Message{Value: message}, calls)
+	for _, o := range calls {
+		found = append(found, carried(o, c, in))
+	}
+	for i := range calls {
+		if by := beyond(found, i); by != None {
+			return calls[i], by
+		}
+	}
+	return nil, None
+}
+
+// An item is something that a call carries of another one.
+type item struct {
+	by  Evidence
+	key uint64
+}
+
+// carried returns what a call carries of another one.
+func carried(o, c *call, in *search) (list []item) {
+	for _, d := range o.contents {
+		if slices.Contains(c.contents, d) {
+			list = append(list, item{ByContent, uint64(d)})
+		}
+	}
+	for _, p := range o.luggage.texts {
+		if in.has(p) {
+			list = append(list, item{ByText, p.sum})
+		}
+	}
+	for _, d := range o.luggage.ids {
+		if slices.Contains(c.luggage.ids, d) {
+			list = append(list, item{ByID, uint64(d)})
+		}
+	}
+	return list
+}
+
+// beyond returns what the best of it is that is carried of call i and of no other one, None if something is carried of
+// another one that is not of call i, or nothing is of that alone.
+func beyond(found [][]item, i int) Evidence {
+	by := None
+	for _, it := range found[i] {
+		alone := true
+		for j, others := range found {
+			alone = alone && (j == i || !slices.Contains(others, it))
+		}
+		if alone && (by == None || it.by < by) {
+			by = it.by
+		}
+	}
+	for j, others := range found {
+		if j != i && slices.ContainsFunc(others, func(it item) bool { return !slices.Contains(found[i], it) }) {
+			return None
+		}
+	}
+	return by
+}
+
+// A search knows the passages of a message that are as long as those that are looked for.
+type search struct {
+	texts [][]byte
+	known map[int]map[uint64]bool // sums, by their lengths
+}
+
+func newSearch(m a2a.Message, calls []*call) *search {
+	s := &search{known: make(map[int]map[uint64]bool)}
+	for text := range texts(m) {
+		s.texts = append(s.texts, text)
+	}
+	for _, o := range calls {
+		for _, p := range o.luggage.texts {
+			if s.known[p.size] == nil {
+				s.known[p.size] = make(map[uint64]bool)
+				s.sum(p.size)
+			}
+		}
+	}
+	return s
+}
+
+func (s *search) has(p passage) bool { return s.known[p.size][p.sum] }
+
+// sum takes the passages of one length that do not begin or end within a word.
+func (s *search) sum(size int) {
+	top := uint64(1) // what a byte counts that leaves the window
+	for range size - 1 {
+		top = times(top, base)
+	}
+	for _, text := range s.texts {
+		if len(text) < size {
+			continue
+		}
+		sum := sumOf(text[:size])
+		for at := 0; ; at++ {
+			if !within(text, at) && !within(text, at+size) {
+				s.known[size][sum] = true
+			}
+			if at+size == len(text) {
+				break
+			}
+			sum = plus(times(plus(sum, prime-times(top, uint64(text[at])+1)), base), uint64(text[at+size])+1)
+		}
+	}
+}
+
+// within reports whether a place in a text is between two letters or digits of one word.
+func within(text []byte, at int) bool {
+	inside := func(b byte) bool { return isDigit(b) || isLetter(b) }
+	return at > 0 && at < len(text) && inside(text[at-1]) && inside(text[at])
+}
+
+// Sums are polynomials of the bytes, as Karp and Rabin have them, so that the sum of a passage follows from that of the
+// one before it.
+const (
+	prime = 1<<61 - 1
+	base  = 0x1d8af066a51c3f35 % prime
+)
+
+func sumOf(text []byte) (sum uint64) {
+	for _, b := range text {
+		sum = plus(times(sum, base), uint64(b)+1)
+	}
+	return sum
+}
+
+func plus(a, b uint64) uint64 {
+	if a += b; a >= prime {
+		a -= prime
+	}
+	return a
+}
+
+func times(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return plus(low&prime, (high<<3|low>>61)%prime)
+}

@@ -1,0 +1,266 @@
+package inspector
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/engine"
+	"a2atap/analyzer/reading"
+	"a2atap/analyzer/summary"
+	"a2atap/cmd/internal/recorder"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/hold"
+	"a2atap/tui"
+)
+
+// A holder holds messages of a recording for the inspector, which sees them without secrets.
+type holder struct {
+	desk   *hold.Desk
+	hidden func(*capture.Exchange) (*capture.Exchange, error) // an exchange without its secrets
+	reader *reading.Reader
+}
+
+// holderOf holds what passes the taps of a recording; nil if nothing can be held there.
+func holderOf(r *recorder.Recording, editor func(string) (*exec.Cmd, error)) *tui.Holder {
+	if r.Desk() == nil {
+		return nil
+	}
+	h := &holder{desk: r.Desk(), hidden: r.Hidden, reader: &reading.Reader{}}
+	return &tui.Holder{
+		Hold: h.hold, Unhold: func() { h.desk.Set(nil) }, Changed: h.desk.Changed(), State: h.state,
+		LetGo: h.desk.LetGo, Drop: h.desk.Drop, Text: h.text, Edited: h.edited, Editor: editor,
+	}
+}
+
+// ofRequest are the keys of the filter that a request answers.
+var ofRequest = []string{
+	"op", "method", "path", "host", "agent", "client", "link", "binding",
+}
+
+// ofRecord are those that are known of an exchange when it was recorded, and judged.
+var ofRecord = []string{"n", "id", "rule", "severity", "side", "workflow", "dur", "gap"}
+
+// hold holds messages of exchanges that match a filter.
+func (h *holder) hold(requests, answers bool, expr string) error {
+	f, err := filter.Parse(expr)
+	if err != nil {
+		return err
+	}
+	for _, key := range ofRecord {
+		if f.Asks(key) {
+			return fmt.Errorf("%s: is not known yet of a message on its way", key)
+		}
+	}
+	matches := func(f *filter.Filter, x *capture.Exchange) bool {
+		facts := reading.Facts{Reading: h.reader.Read(x)}
+		if f.Asks("is") {
+			s := engine.Summarise(x)
+			facts.Failed = s.Failed()
+		}
+		return f.Match(x, facts)
+	}
+	want := &hold.Want{
+		Requests: requests, Answers: answers,
+		Match: func(x *capture.Exchange) bool { return matches(f, x) },
+	}
+	if part := f.Part(ofRequest...); part != nil {
+		want.May = func(x *capture.Exchange) bool { return matches(part, x) }
+	}
+	h.desk.Set(want)
+	return nil
+}
+
+// state says what is held.
+func (h *holder) state() tui.HeldState {
+	now := h.desk.State()
+	s := tui.HeldState{Passed: now.Passed}
+	for _, m := range now.Held {
+		s.Held = append(s.Held, h.describe(&m))
+	}
+	return s
+}
+
+// previewed is how many lines of a message are shown: as many as a small terminal has room for.
+const previewed = 14
+
+// describe says what a message is.
+func (h *holder) describe(m *hold.Message) tui.HeldMessage {
+	x := m.Exchange
+	told := tui.HeldMessage{ID: m.ID, What: what(m), Since: m.Since}
+	head := capture.ParseRequestHead(x.Request.Head)
+	asked := head.Method
+	if call := h.reader.Read(x).Call; call.Operation != a2a.NoOperation {
+		asked = summary.CallWords(&call)
+	} else if path, _, _ := strings.Cut(head.Target, "?"); path != "" { // a query may hold secrets
+		asked += " " + path
+	}
+	client := x.Client.Name
+	if client == "" {
+		client = "client"
+	}
+	told.Words = analyzer.Clean(client + " → " + x.Agent.Name + ": " + asked)
+	text, _, err := h.hiddenText(m)
+	if err != nil {
+		told.Lines = []string{err.Error()}
+		return told
+	}
+	_, text, _ = bytes.Cut(text, []byte(" --\n")) // the first section is the message
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if end := slices.Index(lines, ""); end > 1 { // what it says matters more than its fields
+		lines = slices.Replace(lines, 1, end, "… "+analyzer.Plural(end-1, "header field"))
+	}
+	if more := len(lines) - previewed; more > 0 {
+		lines = append(lines[:previewed], "… "+analyzer.Plural(more, "more line"))
+	}
+	if m.AgentLeft {
+		told.Words += " (the agent has closed its connection, and is connected to again)"
+	}
+	for _, l := range lines {
+		told.Lines = append(told.Lines, analyzer.Clean(strings.ReplaceAll(strings.TrimRight(l, "\r"), "\t", "  ")))
+	}
+	return told
+}
+
+func what(m *hold.Message) string {
+	if m.Answer {
+		return "answer"
+	}
+	return "request"
+}
+
+// find returns a message that is held.
+func (h *holder) find(id uint64) (*hold.Message, error) {
+	for _, m := range h.desk.State().Held {
+		if m.ID == id {
+			return &m, nil
+		}
+	}
+	return nil, hold.ErrGone
+}
+
+// text returns a message for an editor.
+func (h *holder) text(id uint64) ([]byte, error) {
+	m, err := h.find(id)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := h.hiddenText(m)
+	return text, err
+}
+
+// holdHelp stands above a message that is edited.
+const holdHelp = `Save this and leave the editor, and the message goes on so. Without a change it is still held.
+Content-Length is set again. What begins with "redacted." stands for a secret, which is put in again.
+`
+
+// hiddenText returns a message for an editor, as a transcript in which its secrets are hidden, and what stands for them.
+func (h *holder) hiddenText(m *hold.Message) (text []byte, secrets map[string]string, err error) {
+	hidden, err := h.hidden(m.Exchange)
+	if err != nil {
+		return nil, nil, err
+	}
+	shown, err := part(hidden, m.Answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := part(m.Exchange, m.Answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets, fits := credential.Secrets(string(shown.raw()), string(plain.raw()))
+	if !fits {
+		return nil, nil, errors.New("it cannot be shown, since its secrets cannot be taken out of it; it can be let go")
+	}
+	return shown.text(), secrets, nil
+}
+
+// A message is one side of an exchange: its head without what frames it, and its body without codings, laid out if that
+// is JSON.
+type message struct {
+	answer     bool
+	head, body []byte
+}
+
+func part(x *capture.Exchange, answer bool) (*message, error) {
+	head, b := x.Request.Head, &x.Request.Body
+	h := capture.ParseRequestHead(head)
+	if answer {
+		head, b = x.Response.Head, &x.Response.Body
+		h = capture.ParseResponseHead(head)
+	}
+	body, err := b.Decode(&h)
+	if err != nil {
+		return nil, fmt.Errorf("its body cannot be decoded: %w", err)
+	}
+	if laid := jsontext.Value(bytes.Clone(body)); len(body) > 0 && laid.Indent() == nil {
+		body = append(laid, '\n')
+	}
+	return &message{answer, withoutFields(head, "Content-Length", "Content-Encoding", "Transfer-Encoding"), body}, nil
+}
+
+func (m *message) raw() []byte { return append(bytes.Clone(m.head), m.body...) }
+
+// text returns the message as the one section of a transcript.
+func (m *message) text() []byte {
+	body := whole(m.body)
+	x := &capture.Exchange{Seq: 1, Ended: capture.NotKnown, Request: capture.Request{Head: m.head, Body: body}}
+	if m.answer {
+		x.Request, x.Response = capture.Request{Body: whole(nil)}, &capture.Response{Head: m.head, Body: body}
+	}
+	sections := transcript.Format(&transcript.Transcript{Comment: holdHelp, Exchanges: []*capture.Exchange{x}})
+	if i := bytes.Index(sections, []byte("-- 1.meta --\n")); i >= 0 {
+		sections = append(sections[:i], bodyFlags(sections[i:], section(m.answer))...)
+	}
+	return bytes.Replace(sections, []byte("-- 1.request --\n-- 1.response --\n"), []byte("-- 1.response --\n"), 1)
+}
+
+func whole(body []byte) capture.Body {
+	return capture.Body{Data: body, Size: int64(len(body)), Complete: true}
+}
+
+// section is what transcripts call a side of an exchange.
+func section(answer bool) string {
+	if answer {
+		return "response"
+	}
+	return "request"
+}
+
+// edited lets a message go as a text says.
+func (h *holder) edited(id uint64, text []byte) error {
+	m, err := h.find(id)
+	if err != nil {
+		return err
+	}
+	_, secrets, err := h.hiddenText(m)
+	if err != nil {
+		return err
+	}
+	t, err := transcript.Parse(what(m), text)
+	if err != nil {
+		return err
+	}
+	if len(t.Exchanges) != 1 {
+		return fmt.Errorf("%s:1: there has to be one section, 1.%s", what(m), section(m.Answer))
+	}
+	x := t.Exchanges[0]
+	head, body := x.Request.Head, x.Request.Body.Data
+	if m.Answer {
+		head, body = nil, nil
+		if x.Response != nil {
+			head, body = x.Response.Head, x.Response.Body.Data
+		}
+	}
+	return h.desk.Replace(id, []byte(credential.Reveal(string(head), secrets)), []byte(credential.Reveal(string(body), secrets)))
+}

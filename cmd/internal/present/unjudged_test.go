@@ -1,0 +1,26 @@
+package present_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/present"
+	"a2atap/proxy/recording"
+)
+
+// What was recorded, and what was not, is said also where a damaged file keeps it from being judged.
+func TestWhatWasNotJudgedIsCounted(t *testing.T) {
+	var said bytes.Buffer
+	p := &present.Recorded{Env: cli.Env{Out: &said, Err: &said}}
+	broken := errors.New("the file is damaged")
+	stats := recording.Stats{Exchanges: 12, Bytes: 3400, LostExchanges: 5, LostBytes: 600}
+	if err := p.End(present.Gate{}, false, "c.a2atap", nil, stats, broken); !errors.Is(err, broken) {
+		t.Errorf("it returns %v, want %v", err, broken)
+	}
+	want := "record: 12 exchanges, 3400 bytes in c.a2atap; NOT recorded: 5 exchanges, 600 bytes\n"
+	if said.String() != want {
+		t.Errorf("it says %q, want %q", said.String(), want)
+	}
+}

@@ -1,0 +1,107 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"a2atap/analyzer/kept"
+	"a2atap/cmd/internal/judged"
+	"a2atap/cmd/internal/source"
+	"a2atap/proxy/capture"
+)
+
+// A list is the exchanges that a filter chooses, as far as they were looked at. It is for who draws.
+type list struct {
+	expr string
+	keep judged.Selection
+
+	reading *kept.Reading // that it was made of
+	whole   bool          // as it was then
+	chosen  []uint64      // in order
+	next    uint64        // the first exchange that was not looked at
+	open    []uint64      // those that were looked at before they ended
+}
+
+// Bounds of what one look at exchanges costs, of which it is not known yet whether they are chosen.
+const (
+	lookTime  = 500 * time.Millisecond
+	lookFirst = 100 // of them are looked at in any case
+)
+
+// extend looks at exchanges that have come, and again at those that were open, for a while. When the reading is another
+// one, or whole, so that what was found provisionally may have been replaced, it begins anew.
+func (l *list) extend(ctx context.Context, src capture.Source, state judged.Followed) error {
+	if l.reading != state.Capture.Reading || l.whole != state.Whole {
+		l.reading, l.whole, l.chosen, l.next, l.open = state.Capture.Reading, state.Whole, nil, 1, nil
+	}
+	keep := l.keep
+	if keep.Noted {
+		var err error
+		if keep.Notes, err = source.Notes(ctx, src); err != nil {
+			return err
+		}
+	}
+	if err := l.lookAgain(ctx, state, keep); err != nil {
+		return err
+	}
+	end, looked := time.Now().Add(lookTime), 0
+	last := state.Capture.Head().Last
+	if l.next > last {
+		return nil
+	}
+	stopped := false
+	err := state.Capture.Choose(ctx, keep, l.next, last, func(row *kept.Row, chosen bool) bool {
+		if looked++; looked > lookFirst && looked%lookFirst == 0 && time.Now().After(end) {
+			stopped = true
+			return false
+		}
+		l.next = row.Seq + 1
+		if row.Life == capture.StateOpen {
+			l.open = append(l.open, row.Seq)
+		}
+		if chosen {
+			l.chosen = append(l.chosen, row.Seq)
+		}
+		return true
+	})
+	if err == nil && !stopped { // numbers may be missing, and an index may know that others cannot be chosen
+		l.next = last + 1
+	}
+	return err
+}
+
+// lookAgain looks at exchanges that had not ended.
+func (l *list) lookAgain(ctx context.Context, state judged.Followed, keep judged.Selection) error {
+	if keep.Linked && len(l.open) > 0 {
+		var err error
+		if keep.Links, err = state.Capture.AllLinks(ctx); err != nil {
+			return err
+		}
+	}
+	var open []uint64
+	for _, seq := range l.open {
+		row, err := state.Capture.Row(ctx, seq)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		chosen, err := state.Capture.Match(ctx, keep, row)
+		if err != nil {
+			return err
+		}
+		switch i, was := slices.BinarySearch(l.chosen, seq); {
+		case chosen && !was:
+			l.chosen = slices.Insert(l.chosen, i, seq)
+		case !chosen && was:
+			l.chosen = slices.Delete(l.chosen, i, i+1)
+		}
+		if row.Life == capture.StateOpen {
+			open = append(open, seq)
+		}
+	}
+	l.open = open
+	return nil
+}

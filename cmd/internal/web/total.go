@@ -1,0 +1,82 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/kept"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/judged"
+)
+
+// A Reached is an agent to which the page can send.
+type Reached struct {
+	Name string `json:"name"`
+	URL  string `json:"url"` // of the agent or, of a recording, of its tap
+}
+
+// A total is what judging the capture has come to.
+type total struct {
+	verdict judgment.Verdict
+	agents  []Reached
+	parts   map[string]string // of the page, as markup, by their names
+}
+
+// newTotal makes what judging the capture has come to so far, at a time.
+func newTotal(ctx context.Context, state judged.Followed, caused *trees, now time.Time) (*total, error) {
+	result, err := resultOf(ctx, state, caused)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := report.NewParts(&report.Report{
+		Result: result, Rules: rules.All, Gate: analyzer.Error, Tool: cli.Tool(), Now: now,
+		Directions: report.Directions(result),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &total{
+		verdict: result.Verdict(analyzer.Error),
+		parts:   map[string]string{"verdict": parts.Verdict, "findings": parts.Findings, "failed": parts.Failed},
+	}
+	for i := range result.Agents {
+		if a := &result.Agents[i]; a.URL != "" {
+			t.agents = append(t.agents, Reached{a.Link, a.URL})
+		}
+	}
+	return t, nil
+}
+
+// resultOf returns the result so far, with its findings.
+func resultOf(ctx context.Context, state judged.Followed, t *trees) (*judgment.Result, error) {
+	result, err := state.Capture.Result(ctx)
+	if errors.Is(err, kept.ErrNone) && !state.Whole { // it is written now and then
+		result, err = &judgment.Result{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if newer := state.Capture.Head().Counts; newer != nil {
+		result.Counts = *newer
+	}
+	result.Captures, result.Live = []string{cli.ShownName(state.Info.Name)}, state.Info.Live
+	result.Note(state.Info)
+	result.Found = [analyzer.Error + 1]int{}
+	for f, err := range state.Capture.Findings(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		judged.InWorkflow(t.links, f.Finding)
+		result.Found[f.Severity]++
+		result.Findings = append(result.Findings, *f.Finding)
+	}
+	whole := &judgment.Result{}
+	whole.Add(result)
+	whole.Explain()
+	return whole, nil
+}

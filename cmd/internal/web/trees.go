@@ -1,0 +1,33 @@
+package web
+
+import (
+	"context"
+	"slices"
+
+	"a2atap/analyzer/track/workflow"
+	"a2atap/cmd/internal/judged"
+)
+
+// trees are what caused what in the capture.
+type trees struct {
+	links *workflow.Index
+	roots []uint64 // the exchanges that have caused others and were caused by none, in order
+}
+
+// newTrees reads what caused what, as far as that is known.
+func newTrees(ctx context.Context, j *judged.Capture) (*trees, error) {
+	t := &trees{}
+	var err error
+	if t.links, err = j.Links(ctx); err != nil {
+		return nil, err
+	}
+	roots := make(map[uint64]bool)
+	for seq := uint64(1); seq <= j.Head().Last; seq++ {
+		if l := t.links.Of(seq); l.Parent != 0 && !roots[l.Workflow] {
+			roots[l.Workflow] = true
+			t.roots = append(t.roots, l.Workflow)
+		}
+	}
+	slices.Sort(t.roots)
+	return t, nil
+}

@@ -1,0 +1,410 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hold"
+	"a2atap/proxy/recording"
+)
+
+// withDesk gives a rig a desk.
+func withDesk(d *hold.Desk) func(*proxy.Options, *recording.Options) {
+	return func(o *proxy.Options, _ *recording.Options) { o.Hold = d }
+}
+
+// sends chooses what asks for SendMessage.
+func sends(x *capture.Exchange) bool {
+	return bytes.Contains(x.Request.Body.Data, []byte("SendMessage"))
+}
+
+// waiting waits until so many messages are held, and returns them.
+func waiting(t *testing.T, d *hold.Desk, n int) []hold.Message {
+	t.Helper()
+	return until(t, d, func(held []hold.Message) bool { return len(held) == n })
+}
+
+// until waits until what is held is as it should be, and returns it.
+func until(t *testing.T, d *hold.Desk, is func([]hold.Message) bool) []hold.Message {
+	t.Helper()
+	late := time.After(testTimeout)
+	for {
+		if held := d.State().Held; is(held) {
+			return held
+		}
+		select {
+		case <-d.Changed():
+		case <-late:
+			t.Fatalf("held are %v", d.State().Held)
+		}
+	}
+}
+
+// An asking is a call that is under way.
+type asking struct {
+	status int
+	text   string
+	err    error
+	done   chan struct{}
+}
+
+// askBeside posts a body beside the test.
+func askBeside(ctx context.Context, c *http.Client, url, body string) *asking {
+	a := &asking{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		r, err := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(body))
+		if err != nil {
+			a.err = err
+			return
+		}
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := c.Do(r)
+		if err != nil {
+			a.err = err
+			return
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		a.status, a.text, a.err = resp.StatusCode, string(b), err
+	}()
+	return a
+}
+
+// end waits until the call is over.
+func (a *asking) end(t *testing.T) {
+	t.Helper()
+	select {
+	case <-a.done:
+	case <-time.After(testTimeout):
+		t.Fatal("the call does not end")
+	}
+}
+
+// A witness is an agent that answers whatever it gets, and remembers it.
+type witness struct {
+	URL  string
+	got  chan string
+	stop func() // closes the connections of its clients
+}
+
+func newWitness(t *testing.T, answer string) *witness {
+	w := &witness{got: make(chan string, 10)}
+	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.got <- fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Word"), body)
+		rw.Header().Set("Content-Type", "application/json")
+		io.WriteString(rw, answer)
+	})
+	w.URL, w.stop = agent.URL, agent.CloseClientConnections
+	return w
+}
+
+// What is held is let go, edited or dropped: the other side gets just that, and the record says so and blames nobody.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	edited := strings.Replace(askOnce, `"params":{}`, `"params":{"x":1}`, 1)
+	for _, tt := range []struct {
+		name    string
+		answer  bool
+		decide  func(d *hold.Desk, m hold.Message) error
+		got     string // by the agent; empty if it gets nothing
+		text    string // that the client gets; empty if its connection breaks
+		note    string
+		request string // that is recorded
+	}{
+		{
+			"let go a request", false, func(d *hold.Desk, m hold.Message) error { return d.LetGo(m.ID) },
+			"POST /rpc  " + askOnce, wholeAnswer, "held=", askOnce,
+		},
+		{
+			"edit a request", false, func(d *hold.Desk, m hold.Message) error {
+				head := strings.Replace(string(m.Exchange.Request.Head), "\r\n\r\n", "\r\nX-Word: new\r\n\r\n", 1)
+				return d.Replace(m.ID, []byte(strings.Replace(head, "/rpc", "/other", 1)), []byte(edited))
+			},
+			"POST /other new " + edited, wholeAnswer, "edited: the request, after ", askOnce,
+		},
+		{
+			"drop a request", false, func(d *hold.Desk, m hold.Message) error { return d.Drop(m.ID) },
+			"", "", "dropped: the request, after ", askOnce,
+		},
+		{
+			"let go an answer", true, func(d *hold.Desk, m hold.Message) error { return d.LetGo(m.ID) },
+			"POST /rpc  " + askOnce, wholeAnswer, "held=", askOnce,
+		},
+		{
+			"edit an answer", true, func(d *hold.Desk, m hold.Message) error {
+				return d.Replace(m.ID, m.Exchange.Response.Head, []byte(`{"new":true}`))
+			},
+			"POST /rpc  " + askOnce, `{"new":true}`, "edited: the answer, after ", askOnce,
+		},
+		{
+			"drop an answer", true, func(d *hold.Desk, m hold.Message) error { return d.Drop(m.ID) },
+			"POST /rpc  " + askOnce, "", "dropped: the answer, after ", askOnce,
+		},
+		{
+			"want nothing more", true, func(d *hold.Desk, m hold.Message) error { d.Set(nil); return nil },
+			"POST /rpc  " + askOnce, wholeAnswer, "held=", askOnce,
+		},
+		{
+			"close the desk", false, func(d *hold.Desk, m hold.Message) error { d.Close(); return nil },
+			"POST /rpc  " + askOnce, wholeAnswer, "held=", askOnce,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
+			r := newRig(t, withDesk(desk), "a="+agent.URL)
+			client, url := newClient(t), "http://"+r.tap(0).Addr()+"/rpc"
+			before := askBeside(t.Context(), client, url, `{"x":0}`) // on the same connection, before anything is held
+			before.end(t)
+			<-agent.got
+			desk.Set(&hold.Want{Requests: !tt.answer, Answers: tt.answer, Match: sends})
+			call := askBeside(t.Context(), client, url, askOnce)
+			m := waiting(t, desk, 1)[0]
+			if m.Answer != tt.answer || string(m.Exchange.Request.Body.Data) != askOnce {
+				t.Errorf("held is %+v", m)
+			}
+			if n := len(agent.got); (n == 0) == tt.answer {
+				t.Errorf("while it is held the agent has got %d requests", n)
+			}
+			select {
+			case <-call.done:
+				t.Errorf("the call is over: %+v", call)
+			default:
+			}
+			if err := tt.decide(desk, m); err != nil {
+				t.Fatal(err)
+			}
+			call.end(t)
+			if call.text != tt.text || (call.err == nil) != (tt.text != "") {
+				t.Errorf("the client got %q and error %v, want %q", call.text, call.err, tt.text)
+			}
+			if err := desk.LetGo(m.ID); err != hold.ErrGone {
+				t.Errorf("it can be let go again: %v", err)
+			}
+			desk.Set(nil)
+			after := askBeside(t.Context(), client, url, `{"x":2}`)
+			after.end(t)
+			if after.text != wholeAnswer {
+				t.Errorf("what comes after it got %+v", after)
+			}
+			if tt.got != "" {
+				if got := <-agent.got; got != tt.got {
+					t.Errorf("the agent got %q, want %q", got, tt.got)
+				}
+			}
+			x := r.record()[1]
+			if !slices.ContainsFunc(x.Notes, func(n string) bool {
+				return strings.HasPrefix(n, capture.FaultMadeHere+tt.note)
+			}) {
+				t.Errorf("the record has notes %q, want %s", x.Notes, tt.note)
+			}
+			if got := string(x.Request.Body.Data); got != tt.request {
+				t.Errorf("recorded is %q, want %q", got, tt.request)
+			}
+			switch {
+			case tt.text == "" && (x.Fault == nil || x.Fault.Side != "proxy" || x.Fault.Kind != capture.KindInjected):
+				t.Errorf("the record has the fault %v", x.Fault)
+			case tt.text != "" && (x.Fault != nil || recordedAnswer(x) != tt.text):
+				t.Errorf("the record has the fault %v and the answer %q", x.Fault, recordedAnswer(x))
+			}
+		})
+	}
+}
+
+// A client that leaves takes its request with it as far as it would have come: the agent gets it, unchanged.
+func TestHeldIsLetGoWhenTheClientLeaves(t *testing.T) {
+	t.Parallel()
+	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+agent.URL)
+	desk.Set(&hold.Want{Requests: true, Match: sends})
+	ctx, leave := context.WithCancel(t.Context())
+	call := askBeside(ctx, newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
+	waiting(t, desk, 1)
+	leave()
+	call.end(t)
+	waiting(t, desk, 0)
+	if got := <-agent.got; got != "POST /rpc  "+askOnce {
+		t.Errorf("the agent got %q", got)
+	}
+}
+
+// An agent closes a connection to which nothing is sent; the request gets to it on another one.
+func TestHeldWhileTheAgentCloses(t *testing.T) {
+	t.Parallel()
+	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+agent.URL)
+	client, url := newClient(t), "http://"+r.tap(0).Addr()+"/rpc"
+	askBeside(t.Context(), client, url, `{"x":0}`).end(t)
+	<-agent.got
+	desk.Set(&hold.Want{Requests: true, Match: sends})
+	call := askBeside(t.Context(), client, url, askOnce)
+	m := waiting(t, desk, 1)[0]
+	agent.stop()
+	until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
+	if err := desk.LetGo(m.ID); err != nil {
+		t.Fatal(err)
+	}
+	call.end(t)
+	if call.text != wholeAnswer || call.err != nil {
+		t.Errorf("got %+v", call)
+	}
+	if x := r.record()[1]; x.Fault != nil {
+		t.Errorf("the record has the fault %v", x.Fault)
+	}
+}
+
+// When the recorder ends, what is held goes on.
+func TestHeldWhenTheProxyStops(t *testing.T) {
+	t.Parallel()
+	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Hold, o.Grace = desk, testTimeout }, "a="+agent.URL)
+	desk.Set(&hold.Want{Answers: true, Match: sends})
+	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
+	waiting(t, desk, 1)
+	r.stop()
+	call.end(t)
+	if call.text != wholeAnswer || call.err != nil {
+		t.Errorf("got %+v", call)
+	}
+}
+
+// What cannot be held passes, and the desk says why.
+func TestPassesWhatCannotBeHeld(t *testing.T) {
+	t.Parallel()
+	all := func(*capture.Exchange) bool { return true }
+	for _, tt := range []struct {
+		name string
+		want hold.Want
+		ask  func(c *http.Client, url string) (*http.Response, error)
+		why  string
+	}{
+		{"a stream", hold.Want{Answers: true, Match: all}, func(c *http.Client, url string) (*http.Response, error) {
+			return c.Post(url, "application/json", strings.NewReader(askStream))
+		}, "streams are not held"},
+		{"a long request", hold.Want{Requests: true, Match: all}, func(c *http.Client, url string) (*http.Response, error) {
+			return c.Post(url, "application/json", strings.NewReader(strings.Repeat(" ", 2*hold.MaxBody)+askOnce))
+		}, "messages of more than a mebibyte are not held"},
+		{"Expect", hold.Want{Requests: true, Match: all}, func(c *http.Client, url string) (*http.Response, error) {
+			r, err := http.NewRequest("POST", url, strings.NewReader(askOnce))
+			if err != nil {
+				return nil, err
+			}
+			r.Header.Set("Expect", "100-continue")
+			return c.Do(r)
+		}, "requests with Expect or Upgrade are not held"},
+		{"a filter that fails", hold.Want{Requests: true, Answers: true, Match: func(*capture.Exchange) bool {
+			panic("at once")
+		}}, func(c *http.Client, url string) (*http.Response, error) {
+			return c.Post(url, "application/json", strings.NewReader(askOnce))
+		}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			agent, desk := newTalker(t), hold.NewDesk()
+			r := newRig(t, withDesk(desk), "a="+agent.URL)
+			desk.Set(&tt.want)
+			resp, err := tt.ask(newClient(t), "http://"+r.tap(0).Addr()+"/rpc")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			text, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != 200 || len(text) == 0 {
+				t.Errorf("got %d %q, %v", resp.StatusCode, text, err)
+			}
+			if s := desk.State(); len(s.Held) > 0 || tt.why != "" && !slices.Contains(s.Passed, tt.why) {
+				t.Errorf("held are %v, and passed has %q; want %q", s.Held, s.Passed, tt.why)
+			}
+			if x := r.record()[0]; x.FaultMade() != "" || x.Fault != nil {
+				t.Errorf("the record has notes %q and the fault %v", x.Notes, x.Fault)
+			}
+		})
+	}
+}
+
+// An agent that is not asked is not blamed for being late.
+func TestHeldIsNotTooLate(t *testing.T) {
+	t.Parallel()
+	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
+		o.Hold, o.AnswerTimeout = desk, 50*time.Millisecond
+	}, "a="+agent.URL)
+	desk.Set(&hold.Want{Requests: true, Match: sends})
+	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
+	call.end(t)
+	if call.status != http.StatusGatewayTimeout {
+		t.Errorf("got %+v, want 504", call)
+	}
+	waiting(t, desk, 0)
+	if x := r.record()[0]; x.Fault == nil || x.Fault.Side != "proxy" || x.FaultMade() == "" {
+		t.Errorf("the record has the fault %v and notes %q", x.Fault, x.Notes)
+	}
+}
+
+// Many clients at once, on connections that they use again, get each their own answer, whatever is held of them.
+func TestHoldManyAtOnce(t *testing.T) {
+	t.Parallel()
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	})
+	desk := hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+agent.URL)
+	url := "http://" + r.tap(0).Addr() + "/rpc"
+	stop := make(chan struct{})
+	decided := make(chan int)
+	go func() { // wants this and that, and lets go whatever is held
+		n := 0
+		for {
+			select {
+			case <-stop:
+				desk.Close()
+				decided <- n
+				return
+			case <-desk.Changed():
+			}
+			for _, m := range desk.State().Held {
+				if desk.LetGo(m.ID) == nil {
+					n++
+				}
+			}
+			if n%7 == 6 {
+				desk.Set(&hold.Want{Requests: n%2 == 0, Answers: n%3 > 0, Match: sends})
+			}
+		}
+	}()
+	desk.Set(&hold.Want{Requests: true, Answers: true, Match: sends})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		client := newClient(t)
+		wg.Go(func() {
+			for k := range 20 {
+				body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d-%d","method":"SendMessage","params":{}}`, i, k)
+				_, _, text, err := askFor(t, client, url, body)
+				if err != nil || text != body {
+					t.Errorf("%s got %q, %v", body, text, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	if n := <-decided; n < 20 {
+		t.Errorf("%d messages were held, want some", n)
+	}
+	for _, x := range r.record() {
+		if x.Fault != nil || recordedAnswer(x) != string(x.Request.Body.Data) {
+			t.Errorf("recorded is %q with the fault %v for %q", recordedAnswer(x), x.Fault, x.Request.Body.Data)
+		}
+	}
+}

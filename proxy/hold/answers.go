@@ -1,0 +1,212 @@
+package hold
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"a2atap/proxy/relay"
+)
+
+var errReset = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+
+// A gathering is an answer that is held until it is complete.
+type gathering struct {
+	of      *exchange
+	want    *Want
+	scanner relay.AnswerScanner
+	wire    []byte // that has come
+	at      int    // how much of it was scanned
+	head    []byte
+	body    []byte
+}
+
+// answering is the side of answers, for the one goroutine that reads.
+type answering struct {
+	out    []byte     // what is read next
+	err    error      // what follows it
+	gather *gathering // nil if no answer is gathered
+	buffer []byte
+}
+
+// Read returns what the agent sent, when it may go on.
+func (c *conn) Read(p []byte) (int, error) {
+	for {
+		switch {
+		case len(c.out) > 0:
+			n := copy(p, c.out)
+			if c.out = c.out[n:]; len(c.out) == 0 {
+				c.out = nil
+			}
+			return n, nil
+		case c.err != nil:
+			return 0, c.err
+		case c.gather != nil:
+			if err := c.gatherOn(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		n, err := c.agent().Read(p)
+		e, want, what := c.line.came(n, errors.Is(err, os.ErrDeadlineExceeded))
+		switch {
+		case what == broken:
+			return 0, errReset
+		case what == lost:
+			c.awaitSent(e)
+			continue
+		case want == nil:
+			return n, err
+		}
+		c.gather = &gathering{of: e, want: want, wire: append([]byte(nil), p[:n]...)}
+		c.gather.scanner.ToHead = e.method == "HEAD"
+		if c.scan(); err != nil && c.gather != nil {
+			c.broken(err)
+		} else if err != nil {
+			c.err = err
+		}
+	}
+}
+
+// awaitSent waits until the request of an exchange goes on, whose agent has closed the connection: another one is there then.
+func (c *conn) awaitSent(e *exchange) {
+	l := c.line
+	l.desk.agentLeft(e.item)
+	<-e.on
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failure != nil {
+		c.err = errReset
+	}
+}
+
+// gatherOn reads more of the answer that is gathered.
+func (c *conn) gatherOn() error {
+	if c.buffer == nil {
+		c.buffer = make([]byte, 32<<10)
+	}
+	n, err := c.agent().Read(c.buffer)
+	c.gather.wire = append(c.gather.wire, c.buffer[:n]...)
+	if n > 0 {
+		c.scan()
+	}
+	switch {
+	case err == nil:
+	case c.gather == nil:
+		c.err = err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	default:
+		c.broken(err)
+	}
+	return nil
+}
+
+// broken deals with the end of what the agent sends.
+func (c *conn) broken(err error) {
+	c.err = err
+	if g := c.gather; g.scanner.UntilClose() {
+		c.complete()
+		return
+	}
+	c.pass()
+}
+
+// pass has all that was gathered read as it came.
+func (c *conn) pass() {
+	c.line.mu.Lock()
+	c.gather.of.passes = true
+	c.line.mu.Unlock()
+	c.out, c.gather, c.buffer = append(c.out, c.gather.wire...), nil, nil
+}
+
+// scan looks at what has come of the answer that is gathered.
+func (c *conn) scan() {
+	g := c.gather
+	for g.at < len(g.wire) {
+		b := g.wire[g.at:]
+		n, what, err := g.scanner.Next(b)
+		switch {
+		case err != nil, what == relay.StretchUpgrade:
+			c.pass()
+			return
+		case n == 0:
+			return
+		case what == relay.StretchInterim: // passes, and the answer is still to come
+			c.out = append(c.out, b[:n]...)
+			g.wire = g.wire[g.at+n:]
+			g.at = 0
+			continue
+		case what == relay.StretchHead:
+			g.head = b[:n:n]
+			if why := holdable(g.head, &g.scanner); why != "" {
+				c.line.desk.pass(why)
+				c.pass()
+				return
+			}
+		case what == relay.StretchContent:
+			g.body = append(g.body, b[:n]...)
+		}
+		if g.at += n; g.at > MaxBody {
+			c.line.desk.pass(tooLong)
+			c.pass()
+			return
+		}
+		if g.scanner.Done() {
+			c.complete()
+			return
+		}
+	}
+}
+
+// complete holds the answer that was gathered, if it is to be, and has it read then.
+func (c *conn) complete() {
+	g, l := c.gather, c.line
+	l.mu.Lock()
+	x := answered(g.of.known, g.head, g.body)
+	l.mu.Unlock()
+	defer c.pass()
+	if !asks(g.want.Match, x) {
+		return
+	}
+	decided := make(chan decision, 1)
+	it := l.desk.take(g.want, Message{Answer: true, Exchange: x}, func(d decision) { decided <- d })
+	if it == nil {
+		return
+	}
+	d := c.await(decided)
+	l.desk.leave(it)
+	l.told(g.of, "answer", it.Since, d)
+	switch {
+	case d.drop:
+		l.mu.Lock()
+		l.dropped = true
+		l.mu.Unlock()
+		g.wire, c.err = nil, errReset
+		c.agent().Close()
+	case d.wire != nil:
+		g.wire = append(d.wire, g.wire[g.at:]...)
+	}
+}
+
+// await waits for what the user decides, as long as somebody waits for the answer.
+func (c *conn) await(decided <-chan decision) decision {
+	c.mu.Lock()
+	var late <-chan time.Time
+	if !c.deadline.IsZero() {
+		timer := time.NewTimer(time.Until(c.deadline))
+		defer timer.Stop()
+		late = timer.C
+	}
+	c.mu.Unlock()
+	select {
+	case d := <-decided:
+		return d
+	case <-late:
+	case <-c.left:
+	case <-c.gone:
+	}
+	return decision{}
+}

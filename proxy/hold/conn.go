@@ -1,0 +1,107 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A conn is the connection to the agent as the relay has it. What the relay writes is requests, in the order in which they
+// began; what it reads are answers.
+type conn struct {
+	line  *Line
+	dial  func(context.Context) (net.Conn, error)
+	below atomic.Pointer[net.Conn]
+
+	leave sync.Once
+	left  chan struct{} // closed when the client sends no more
+	end   sync.Once
+	gone  chan struct{} // closed when the connection is
+
+	mu       sync.Mutex
+	deadline time.Time // of reads
+
+	sending sending
+	answering
+}
+
+func (c *conn) agent() net.Conn { return *c.below.Load() }
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.isGone()
+	return c.agent().Close()
+}
+
+// isGone notes that the connection is closed: nothing of it is held any more.
+func (c *conn) isGone() {
+	c.mu.Lock()
+	c.end.Do(func() { close(c.gone) })
+	c.mu.Unlock()
+	go func() {
+		s := &c.sending
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.waits != nil {
+			c.goOn(decision{})
+		}
+	}()
+}
+
+// NetConn returns the connection at the bottom, for a reset.
+func (c *conn) NetConn() net.Conn {
+	below := c.agent()
+	for {
+		over, ok := below.(interface{ NetConn() net.Conn })
+		if !ok {
+			return &bottom{below, c}
+		}
+		below = over.NetConn()
+	}
+}
+
+// A bottom is the connection below all others. What waits above learns when it is closed.
+type bottom struct {
+	net.Conn
+	over *conn
+}
+
+// SetLinger is that of TCP.
+func (b *bottom) SetLinger(seconds int) error {
+	if tcp, ok := b.Conn.(interface{ SetLinger(int) error }); ok {
+		return tcp.SetLinger(seconds)
+	}
+	return nil
+}
+
+// Close implements net.Conn.
+func (b *bottom) Close() error {
+	err := b.Conn.Close()
+	b.over.isGone()
+	return err
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = t
+	return c.agent().SetReadDeadline(t)
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.agent().SetWriteDeadline(t) }
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// LocalAddr implements net.Conn.
+func (c *conn) LocalAddr() net.Addr { return c.agent().LocalAddr() }
+
+// RemoteAddr implements net.Conn.
+func (c *conn) RemoteAddr() net.Addr { return c.agent().RemoteAddr() }

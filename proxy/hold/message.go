@@ -1,0 +1,149 @@
+package hold
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httputil"
+	"strings"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/internal/rawhead"
+	"a2atap/proxy/relay"
+)
+
+// MaxBody is how many bytes a message may have that is held, its framing included.
+const MaxBody = 1 << 20
+
+// request returns an exchange that has a request, given as it is on the wire.
+func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
+	head, rest := cutHead(wire)
+	h := capture.ParseRequestHead(head)
+	if strings.EqualFold(h.Fields.Get("Transfer-Encoding"), "chunked") {
+		if body, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(rest))); err == nil {
+			rest = body
+		}
+	}
+	return &capture.Exchange{
+		Started: time.Now().UTC(), Ended: capture.NotKnown, State: capture.StateOpen, Agent: agent,
+		Client:  capture.Peer{Name: client},
+		Request: capture.Request{Head: head, Body: whole(rest)},
+	}
+}
+
+// cutHead cuts a message behind the blank line of its head.
+func cutHead(wire []byte) (head, rest []byte) {
+	at := 0
+	for at < len(wire) {
+		n := bytes.IndexByte(wire[at:], '\n') + 1
+		if n == 0 {
+			break
+		}
+		line := bytes.TrimRight(wire[at:at+n], "\r\n")
+		if at += n; len(line) == 0 {
+			return wire[:at:at], wire[at:]
+		}
+	}
+	return wire, nil
+}
+
+func whole(body []byte) capture.Body {
+	return capture.Body{Data: body, Size: int64(len(body)), Complete: true}
+}
+
+// answered returns an exchange with its answer.
+func answered(x *capture.Exchange, head, body []byte) *capture.Exchange {
+	x = x.Copy()
+	x.Response = &capture.Response{Head: head, Body: whole(body)}
+	return x
+}
+
+// framed returns the bytes of a message whose head and body were changed: its length is declared, and what was said of
+// another body is left out. The error is for whoever has written the head.
+func framed(head, body []byte, answer bool) ([]byte, error) {
+	what := "request"
+	edit := rawhead.NewEdit(head)
+	var h capture.Head
+	switch {
+	case answer:
+		what, h = "answer", capture.ParseResponseHead(head)
+	default:
+		h = capture.ParseRequestHead(head)
+	}
+	switch _, rest := cutHead(head); {
+	case !bytes.HasSuffix(head, []byte("\r\n\r\n")), len(rest) > 0:
+		return nil, fmt.Errorf("the head of the %s does not end with one blank line", what)
+	case answer && (h.Status < 200 || h.Status > 599):
+		return nil, fmt.Errorf("%.60q is no first line of an answer; write HTTP/1.1 CODE REASON, with a code from 200 to 599", h.Line)
+	case !answer && (h.Method == "" || h.Target == "" || !strings.HasPrefix(h.Version, "HTTP/1.")):
+		return nil, fmt.Errorf("%.60q is no first line of a request; write METHOD /PATH HTTP/1.1", h.Line)
+	case len(h.Bad) > 0:
+		return nil, fmt.Errorf("the header %.60q cannot be sent: %s", h.Bad[0].Text, h.Bad[0].Why)
+	case len(body) > 0 && answer && (h.Status == 204 || h.Status == 304):
+		return nil, fmt.Errorf("an answer with the status %d has no body", h.Status)
+	case h.Fields.Has("Upgrade"):
+		return nil, errors.New("a message that changes the protocol cannot be made here; leave the header Upgrade out")
+	}
+	for _, name := range []string{"Transfer-Encoding", "Content-Encoding", "Trailer", "Content-Length"} {
+		edit.Drop(name)
+	}
+	rawhead.DropDigests(edit)
+	if len(body) > 0 || answer && h.Status != 204 && h.Status != 304 || !answer && h.Method != "GET" && h.Method != "HEAD" {
+		edit.Set("Content-Length", fmt.Sprint(len(body)))
+	}
+	return append(bytes.Clone(edit.Bytes()), body...), nil
+}
+
+// changes says in which parts another head and body differ from those of a message.
+func changes(m *Message, head, body []byte) string {
+	was, b := m.Exchange.Request.Head, &m.Exchange.Request.Body
+	h := capture.ParseRequestHead(was)
+	if m.Answer {
+		was, b = m.Exchange.Response.Head, &m.Exchange.Response.Body
+		h = capture.ParseResponseHead(was)
+	}
+	var parts []string
+	if !bytes.Equal(rawhead.StartLine(was), rawhead.StartLine(head)) {
+		parts = append(parts, "first line")
+	}
+	now, _ := capture.ParseFields(afterFirstLine(head))
+	for _, fields := range []capture.Fields{h.Fields, now} {
+		for _, f := range fields {
+			name := "header " + f.Name
+			if framing[strings.ToLower(f.Name)] || strings.Contains(strings.Join(parts, ", ")+",", name+",") {
+				continue
+			}
+			if strings.Join(h.Fields.Values(f.Name), "\x00") != strings.Join(now.Values(f.Name), "\x00") {
+				parts = append(parts, name)
+			}
+		}
+	}
+	if old, err := b.Decode(&h); err != nil || !bytes.Equal(old, body) {
+		parts = append(parts, "body")
+	}
+	return strings.Join(parts, ", ")
+}
+
+var framing = map[string]bool{"content-length": true, "transfer-encoding": true, "content-encoding": true, "trailer": true}
+
+func afterFirstLine(head []byte) []byte {
+	_, rest, _ := bytes.Cut(head, []byte("\n"))
+	return rest
+}
+
+// holdable returns why an answer cannot be held, whose head was scanned; "" if it can.
+func holdable(head []byte, s *relay.AnswerScanner) string {
+	h := capture.ParseResponseHead(head)
+	media := h.Fields.MediaType()
+	switch {
+	case media == "text/event-stream":
+		return "streams are not held"
+	case (s.Chunked() || s.UntilClose()) && !rawhead.IsJSON(media):
+		return "answers that do not say how long they are, and are not JSON, are not held"
+	}
+	return ""
+}
+
+const tooLong = "messages of more than a mebibyte are not held"

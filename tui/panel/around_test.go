@@ -1,0 +1,33 @@
+package panel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestAround(t *testing.T) {
+	for _, c := range []struct {
+		at, n, step int
+		want        string
+	}{
+		{1, 4, 1, "2 3 0+"},
+		{1, 4, -1, "0 3+ 2+"},
+		{3, 4, 1, "0+ 1+ 2+"},
+		{0, 2, -1, "1+"},
+		{0, 1, 1, ""},
+		{0, 0, 1, ""},
+	} {
+		var got []string
+		for i, beyond := range Around(c.at, c.n, c.step) {
+			word := fmt.Sprint(i)
+			if beyond {
+				word += "+"
+			}
+			got = append(got, word)
+		}
+		if words := strings.Join(got, " "); words != c.want {
+			t.Errorf("around %d of %d, step %d: %q, want %q", c.at, c.n, c.step, words, c.want)
+		}
+	}
+}

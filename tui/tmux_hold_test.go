@@ -1,0 +1,69 @@
+//go:build peers
+
+package tui_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A request is held in a recorder with a screen, edited in the user's editor, and goes on; what is held when the recorder
+// ends goes on as it is.
+func TestHoldInTerminal(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	program, _ := recordAgent(t, dir)
+	editor := filepath.Join(dir, "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nexec sed -i.was 's/two tickets/message-only/' \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := screen{t: t, socket: filepath.Join(dir, "tmux")}
+	s.tmux("new-session", "-d", "-s", "it", "-x", "80", "-y", "24", "-c", dir,
+		"env TERM=screen-256color VISUAL="+editor+" "+program+" record --tui --agent booker="+
+			address(t, filepath.Join(dir, "agent"))+" -o held.a2atap --ready-file held; echo ended with $?; exec sleep 60")
+	t.Cleanup(func() { s.tmux("kill-server") })
+	tap := address(t, filepath.Join(dir, "held"))
+	s.shows("nothing recorded yet")
+	send := func() (end func() string) {
+		cmd := exec.Command(program, "send", tap, "two tickets", "--mode", "send")
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return func() string {
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("send: %v\n%s", err, out.String())
+			}
+			return out.String()
+		}
+	}
+	s.keys("-l", ":hold requests op:SendMessage")
+	s.keys("Enter")
+	s.shows("from now on held: requests that match op:SendMessage")
+	first := send()
+	s.shows("held: request of ", "booker: SendMessage; H shows it")
+	s.keys("H")
+	s.shows("1  request ", "f  say what is to be held")
+	s.keys("1")
+	s.shows("POST /spec HTTP/1.1", `"text": "two tickets"`, "more lines", "e  edit it, and let it go then")
+	s.keys("e")
+	s.shows("let go, edited: request of ")
+	if out := first(); !strings.Contains(out, "message-only") {
+		t.Errorf("the agent answers\n%s", out)
+	}
+	second := send()
+	s.shows("held: request of ")
+	s.keys("Q", "Q")
+	second()
+	s.shows("ended with 0")
+	out, err := exec.Command(program, "show", filepath.Join(dir, "held.a2atap"), "--filter", "is:faulted").Output()
+	for _, words := range []string{"fault made here: edited: the request, after ", ": body", "fault made here: held="} {
+		if err != nil || !strings.Contains(string(out), words) {
+			t.Errorf("show does not say %q, %v:\n%s", words, err, out)
+		}
+	}
+}
