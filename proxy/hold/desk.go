@@ -21,17 +21,6 @@ type Want struct {
 	May func(*capture.Exchange) bool
 }
 
-// A Message is one that is held, or was.
-type Message struct {
-	ID       uint64 // counted from 1
-	Answer   bool   // else it is a request
-	Since    time.Time
-	Exchange *capture.Exchange // secrets included
-
-	// AgentLeft says that the agent has closed the connection meanwhile. It is connected to anew when the request goes on.
-	AgentLeft bool
-}
-
 // A State is what a Desk has, and what it could not hold.
 type State struct {
 	Held   []Message // in the order in which they came

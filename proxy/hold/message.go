@@ -1,11 +1,12 @@
 package hold
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httputil"
+	"net/http"
 	"strings"
 	"time"
 
@@ -17,12 +18,23 @@ import (
 // MaxBody is how many bytes a message may have that is held, its framing included.
 const MaxBody = 1 << 20
 
+// A Message is one that is held, or was.
+type Message struct {
+	ID       uint64 // counted from 1
+	Answer   bool   // else it is a request
+	Since    time.Time
+	Exchange *capture.Exchange // secrets included
+
+	// AgentLeft says that the agent has closed the connection meanwhile. It is connected to anew when the request goes on.
+	AgentLeft bool
+}
+
 // request returns an exchange that has a request, given as it is on the wire.
 func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
 	head, rest := cutHead(wire)
 	h := capture.ParseRequestHead(head)
 	if strings.EqualFold(h.Fields.Get("Transfer-Encoding"), "chunked") {
-		if body, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(rest))); err == nil {
+		if body, err := unchunked(wire); err == nil {
 			rest = body
 		}
 	}
@@ -31,6 +43,15 @@ func request(wire []byte, agent capture.Peer, client string) *capture.Exchange {
 		Client:  capture.Peer{Name: client},
 		Request: capture.Request{Head: head, Body: whole(rest)},
 	}
+}
+
+// unchunked returns the body of a request whose pieces have their lengths before them.
+func unchunked(wire []byte) ([]byte, error) {
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(wire)))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r.Body)
 }
 
 // cutHead cuts a message behind the blank line of its head.

@@ -61,7 +61,9 @@ func (c *Comparison) content(rec, live Item, effect Effect, message string, chan
 func (c *Comparison) cards(rec, live Item) {
 	was := a2a.DecodeCard(c.scope().without(rec).Answer.Payload.Value)
 	now := a2a.DecodeCard(c.scope().without(live).Answer.Payload.Value)
-	c.interfaces(rec, live, was, now)
+	if gone, words := goneInterfaces(was, now); len(words) > 0 && !c.Translated { // all of it is one difference
+		c.content(rec, live, Effect{Gone: gone}, "the card no longer offers "+strings.Join(words, ", "), c.changes(rec, live)...)
+	}
 	if a, b := was.Version(), now.Version(); a != "" && b != "" && a != b {
 		c.content(rec, live, Effect{}, fmt.Sprintf("the card's version is %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			newChange(was.Get("version").Pointer(), was.Get("version"), now.Get("version")))
@@ -74,13 +76,8 @@ func (c *Comparison) cards(rec, live Item) {
 	}
 }
 
-// interfaces adds what is no longer offered: all of it is one difference.
-func (c *Comparison) interfaces(rec, live Item, was, now a2a.Card) {
-	if c.Translated {
-		return
-	}
-	var gone Spoken
-	var words []string
+// goneInterfaces returns what a card no longer offers, and names it.
+func goneInterfaces(was, now a2a.Card) (gone Spoken, words []string) {
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); ok || i.Binding == a2a.NoBinding {
 			continue
@@ -90,9 +87,7 @@ func (c *Comparison) interfaces(rec, live Item, was, now a2a.Card) {
 			words = append(words, word)
 		}
 	}
-	if len(words) > 0 {
-		c.content(rec, live, Effect{Gone: gone}, "the card no longer offers "+strings.Join(words, ", "), c.changes(rec, live)...)
-	}
+	return gone, words
 }
 
 // withdrawn adds that the card no longer offers what a member of its capabilities says.
