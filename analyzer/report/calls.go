@@ -136,8 +136,9 @@ func jsonNotSeen(list []judgment.NotSeen) []NotSeen {
 	return gaps
 }
 
-// junitCalls returns the case that says how the calls of a link came out: it has failed where at least half of them did.
-func junitCalls(c *judgment.Calls, name string, failed []judgment.FailedCalls) (junit.Case, bool) {
+// junitCalls returns the case that says how the calls of a link came out: it has failed where at least half of them did,
+// or where one is to fail the check.
+func (r *Report) junitCalls(c *judgment.Calls, name string, failed []judgment.FailedCalls) (junit.Case, bool) {
 	var lines strings.Builder
 	for i := range failed {
 		if f := &failed[i]; f.Link == c.Link {
@@ -145,7 +146,7 @@ func junitCalls(c *judgment.Calls, name string, failed []judgment.FailedCalls) (
 		}
 	}
 	one := junit.Case{Name: strings.TrimSpace("calls " + name), Class: "a2atap.outcome"}
-	if c.Failing() {
+	if c.Failing() || r.Calls && c.New() > 0 {
 		text := c.String()
 		if !c.Proved() {
 			text = "no call succeeded: " + text

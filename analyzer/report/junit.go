@@ -67,7 +67,7 @@ func JUnit(w io.Writer, r *Report) error {
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(calls[link], slices.Concat(verdict.Failed, verdict.Refused, verdict.Tasks))
+			suite.addCalls(r, calls[link], slices.Concat(verdict.Failed, verdict.Refused, verdict.Tasks))
 		}
 		suite.Tests = len(suite.Cases)
 		all.Errors += suite.Errors
@@ -111,7 +111,7 @@ func seenSuite(r *Report, v judgment.Verdict) *junitSuite {
 }
 
 // addCalls says how the calls came out that are counted with the suite's link.
-func (s *junitSuite) addCalls(calls []*judgment.Calls, failed []judgment.FailedCalls) {
+func (s *junitSuite) addCalls(r *Report, calls []*judgment.Calls, failed []judgment.FailedCalls) {
 	for _, c := range calls {
 		if c.Made == 0 && c.TasksFailed == 0 {
 			continue
@@ -124,7 +124,7 @@ func (s *junitSuite) addCalls(calls []*judgment.Calls, failed []judgment.FailedC
 		if settled := c.Settled(); settled.Failed+settled.TasksFailed == 0 && c.Proved() {
 			continue
 		}
-		one, bad := junitCalls(c, strings.TrimSuffix(name, ": "), failed)
+		one, bad := r.junitCalls(c, strings.TrimSuffix(name, ": "), failed)
 		switch {
 		case bad:
 			s.Failures++

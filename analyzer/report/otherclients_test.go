@@ -37,3 +37,27 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 		}
 	}
 }
+
+// A call that failed is in JUnit, and fails there if one is to fail the check.
+func TestJUnitNamesFailedCalls(t *testing.T) {
+	rule := &analyzer.Rule{ID: "r", Family: "f"}
+	link := analyzer.Link{Client: "planner", Agent: "booker"}
+	r := &Report{Gate: analyzer.Error, Rules: []*analyzer.Rule{rule}, Result: &judgment.Result{
+		Coverage:    []judgment.Coverage{{Rule: rule, Link: link, Applied: 9}},
+		Calls:       []judgment.Calls{{Link: link, Made: 7, Succeeded: 6, Failed: 1, Failures: map[string]int{"HTTP 503": 1}}},
+		FailedCalls: []judgment.FailedCalls{{Exchange: 4, Link: link, Operation: "SendMessage", Error: "HTTP 503", Text: "busy", Count: 1}},
+	}}
+	for _, fails := range []bool{false, true} {
+		r.Calls = fails
+		var b strings.Builder
+		if err := JUnit(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "4 SendMessage HTTP 503: busy") {
+			t.Errorf("the failed call is not in\n%s", b.String())
+		}
+		if failed := strings.Contains(b.String(), `<failure message="1 of 7 calls failed: HTTP 503 1"`); failed != fails {
+			t.Errorf("with a gate on calls %t, a case has failed %t:\n%s", fails, failed, b.String())
+		}
+	}
+}

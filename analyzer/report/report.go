@@ -13,6 +13,7 @@ type Report struct {
 	Result *judgment.Result
 	Rules  []*analyzer.Rule  // that were asked for, in reading order
 	Gate   analyzer.Severity // from which on a finding fails the check; one above Error if none does
+	Calls  bool              // one failed call fails the check; else only links on which at least half of them failed
 	Tool   Tool
 	Now    time.Time // the date of the report
 

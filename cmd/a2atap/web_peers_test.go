@@ -246,6 +246,64 @@ func TestWebGrowsInABrowser(t *testing.T) {
 	b.asks(ofPage(address))
 }
 
+// A message is sent from the page: through the tap of a recording, into its capture, and to an agent, into none.
+func TestSendingWebInABrowser(t *testing.T) {
+	dir := t.TempDir()
+	agent, _ := startProgram(t, dir, "spec ", "agent", "spec", "--step", "1ms", "--fault", "stream-closed-on-terminal")
+	address, endRecord := startProgram(t, dir, "page ", "record", "--agent", "booker="+agent, "-o", "c.a2atap", "--web")
+	b := openBrowser(t)
+	b.size(1280, 800, "light")
+	b.visit(address)
+	b.waits(`document.querySelector("#counts").textContent === "0 exchanges, being recorded"`)
+	b.press("6", '6')
+	b.waits(`document.querySelector("#to").value !== "" && document.querySelector("#goes").textContent.includes("is recorded into the capture")`)
+	b.typed("#text", "streaming two tickets <script>window.pwned=1</script>")
+	b.eval(`document.querySelector("#stream").checked = true`)
+	b.click("#send button")
+	b.waits(`document.querySelector("#answers pre")?.textContent.includes("[streaming] Stream complete")`)
+	b.waits(`document.querySelector("#answers article").textContent.includes("findings: 1 error")`)
+	b.waits(`document.querySelectorAll("#answers details.exchange").length === 2`)
+	b.waits(`document.querySelector("#counts").textContent === "2 exchanges, being recorded"`)
+	b.waits(`document.querySelector("#sum").textContent.includes("1 error")`)
+	b.picture("web-sent")
+	b.click("#answers details.exchange.error summary")
+	b.waits(`document.querySelector("#answers details.exchange.error .event").checkVisibility()`)
+
+	// a task that waits for its client goes on with the next message
+	b.typed("#text", "multi-turn hello")
+	b.eval(`document.querySelector("#stream").checked = false`)
+	b.click("#send button")
+	b.waits(`!document.querySelector("#goeson").hidden && document.querySelector("#again").checked`)
+	b.typed("#text", "multi-turn and more")
+	b.click("#send button")
+	b.waits(`document.querySelectorAll("#answers article").length === 3`)
+	b.waits(`document.querySelector("#answers article").textContent.includes("taskId")`)
+	b.typed("#text", "hello?")
+	b.typed("#to", "http://127.0.0.1:1/")
+	b.click("#send button")
+	b.waits(`document.querySelector("#answers article.failed")?.textContent.includes("check that the agent, or the tap in front of it, listens there")`)
+	b.picture("web-sent-more")
+	if got := b.eval(`String(window.pwned)`); got != "undefined" {
+		t.Errorf("what was sent was done: %v", got)
+	}
+	b.asks(ofPage(address))
+	endRecord()
+	address, _ = startProgram(t, dir, "", "web", "c.a2atap")
+	b.visit(address)
+	b.waits(webRows + ` > 5`)
+	all := b.eval(`document.querySelector("#counts").textContent`)
+	b.press("6", '6')
+	b.waits(fmt.Sprintf(`document.querySelector("#to").value === %q`, agent+"/.well-known/agent-card.json"))
+	b.waits(`document.querySelector("#goes").textContent.includes("into no capture")`)
+	b.typed("#text", "task-lifecycle again")
+	b.click("#send button")
+	b.waits(`document.querySelector("#answers article h3")?.textContent === "task-lifecycle again"`)
+	if now := b.eval(`document.querySelector("#counts").textContent`); now != all {
+		t.Errorf("the capture had %v, and has %v", all, now)
+	}
+	b.asks(ofPage(address))
+}
+
 // Of ten thousand exchanges any can be reached at once, and little of the page is made.
 func TestManyExchangesInABrowser(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}

@@ -21,12 +21,14 @@ const (
 	maxUnknown = 64        // fields that are listed
 )
 
-// An Unknown is a field of a message that its type does not have, or not so.
+// An Unknown is a field of a message that its type does not have, or not so: it is written otherwise, or a Timestamp that
+// names no instant.
 type Unknown struct {
 	Pointer string // in the JSON, of the message that has it
 	Number  int
 	Wire    string // how it is written: "varint", "fixed64", "bytes", "group" or "fixed32"
-	Name    string // of the field that has this number and is written otherwise; empty if there is none
+	Name    string // of the field that has this number; empty if there is none
+	Reason  string // why its value is none of the field's; empty if it is written otherwise
 }
 
 // An Error says why a message is not one of its type.
@@ -202,10 +204,36 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 		}
 		all = kept
 	}
+	all = d.instants(t, all)
 	if !grouped {
 		group(all, len(t.fields))
 	}
 	return all, nil
+}
+
+// instants returns values without those that are a Timestamp and name no instant, with all their pieces; these it lists.
+func (d *decoder) instants(t *Type, all []value) []value {
+	for i := 0; i < len(all); i++ {
+		f := &t.fields[all[i].field]
+		if f.kind != timestampKind {
+			continue
+		}
+		var whole []byte
+		for j := range all {
+			if all[j].field == all[i].field {
+				whole = append(whole, all[j].bytes...)
+			}
+		}
+		if v := (value{field: all[i].field, bytes: whole}); !isInstant(whole) {
+			known := len(d.unknown)
+			if d.notKnown(t, &v, f.number, protowire.BytesType); len(d.unknown) > known {
+				d.unknown[known].Reason = "it names no instant of the years 1 to 9999"
+			}
+			all = slices.DeleteFunc(all, func(o value) bool { return o.field == v.field })
+			i = -1
+		}
+	}
+	return all
 }
 
 // group moves the values of each of so many fields to the first of it.

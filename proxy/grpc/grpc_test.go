@@ -36,14 +36,16 @@ var messages = []string{
 	"\x0a\x04\x0a\x02t1",                   // a task
 	"\x0a\x04\x0a\x02t1\x0a\x04\x12\x02c1", // in two pieces
 	"\x0a\x04\x0a\x02t1\x12\x04\x0a\x02m1", // overwritten
-	"\x12\x0b\x2a\x03\x0a\x01a\x2a\x04\x22\x02\x08\x00",        // parts
-	"\x0a\x022\x02\x0a\x0200",                                  // in two pieces that are none
-	"\x0a\x04\x0a\x02t",                                        // cut off
-	"\x0a\x03\x0a\x01\xff",                                     // not UTF-8
-	"\x0a\x04\x1a\x02\x08\x63",                                 // a state that there is not
-	"\x4a\x01x\x0b\x0c\x08\x01",                                // fields that there are not
-	"\x0a\x0a\x32\x08\x0a\x06\x0a\x01k\x12\x01\x00",            // metadata that is none
-	"\x0a\x0c\x1a\x0a\x1a\x08\x08\xff\xff\xff\xff\xff\x7f\x10", // no instant
+	"\x12\x0b\x2a\x03\x0a\x01a\x2a\x04\x22\x02\x08\x00",                            // parts
+	"\x0a\x022\x02\x0a\x0200",                                                      // in two pieces that are none
+	"\x0a\x04\x0a\x02t",                                                            // cut off
+	"\x0a\x03\x0a\x01\xff",                                                         // not UTF-8
+	"\x0a\x04\x1a\x02\x08\x63",                                                     // a state that there is not
+	"\x4a\x01x\x0b\x0c\x08\x01",                                                    // fields that there are not
+	"\x0a\x0a\x32\x08\x0a\x06\x0a\x01k\x12\x01\x00",                                // metadata that is none
+	"\x0a\x0c\x1a\x0a\x1a\x08\x08\xff\xff\xff\xff\xff\x7f\x10",                     // an instant that is cut off
+	"\x0a\x0f\x1a\x0d\x1a\x07\x08\xff\xff\xff\xff\xff\x7f\x1a\x02\x10\x05",         // no instant, in two pieces
+	"\x0a\x11\x1a\x0f\x1a\x07\x08\xff\xff\xff\xff\xff\x7f\x1a\x04\x10\x05\x08\x07", // an instant, the same
 }
 
 func answer(t *testing.T) *grpc.Type {
@@ -91,9 +93,11 @@ func TestToJSON(t *testing.T) {
 		"task is cut off or broken: unexpected EOF",
 		"id is not UTF-8 at /task",
 		`{"task":{"status":{"state":99}}}`,
-		`{} [{ 9 bytes } { 1 group task} { 1 varint task}]`,
+		`{} [{ 9 bytes  } { 1 group task } { 1 varint task }]`,
 		"a tag that is none at /task/metadata/k",
 		"nanos is cut off or broken: unexpected EOF at /task/status/timestamp",
+		`{"task":{"status":{}}} [{/task/status 3 bytes timestamp it names no instant of the years 1 to 9999}]`,
+		`{"task":{"status":{"timestamp":"1970-01-01T00:00:07.000000005Z"}}}`,
 	} {
 		text, unknown, err := answer(t).ToJSON([]byte(messages[i]))
 		got := string(text)

@@ -79,7 +79,32 @@ var (
 	lastSecond  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
 )
 
-// timestamp writes a Timestamp, with as many digits of the second as it needs in groups of three.
+// isInstant reports whether a Timestamp names an instant of the years 1 to 9999. One that cannot be read may.
+func isInstant(b []byte) bool {
+	var seconds int64
+	var nanos int32
+	for len(b) > 0 {
+		number, wire, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return true
+		}
+		v, m := consume(number, wire, b[n:])
+		if m < 0 {
+			return true
+		}
+		b = b[n+m:]
+		switch {
+		case wire != protowire.VarintType:
+		case number == 1:
+			seconds = int64(v.bits)
+		case number == 2:
+			nanos = int32(v.bits)
+		}
+	}
+	return seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos <= 999_999_999
+}
+
+// timestamp writes a Timestamp that isInstant, with as many digits of the second as it needs in groups of three.
 func (d *decoder) timestamp(b []byte, depth int) error {
 	values, err := d.values(timestampType, b, depth)
 	if err != nil {
@@ -93,9 +118,6 @@ func (d *decoder) timestamp(b []byte, depth int) error {
 		} else {
 			nanos = int32(v.bits)
 		}
-	}
-	if seconds < firstSecond || seconds > lastSecond || nanos < 0 || nanos > 999_999_999 {
-		return d.fail("no instant of the years 1 to 9999: %d seconds and %d nanoseconds", seconds, nanos)
 	}
 	layout := "2006-01-02T15:04:05"
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
 )
@@ -226,6 +227,7 @@ var GRPCField = &analyzer.Rule{
 	Title:  "field that a message of gRPC does not have",
 	Level:  analyzer.Advice,
 	Side:   a2a.Agent,
+	Needs:  []*analyzer.Tracker{card.Tracker},
 	Either: true,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen,
@@ -234,14 +236,16 @@ var GRPCField = &analyzer.Rule{
 		rule.Cite("3.2.2", a2a.V0_3),
 		rule.Cite("10.1", a2a.V1_0),
 	),
-	Doc: `The message has a field whose number its type does not have, or has for something that is written otherwise.
-Receivers go on without it, so that what stands there is lost. Mostly the message was made of another version's a2a.proto:
-the numbers of 1.0 are not those of 0.3.`,
-	Fix:    `Make client and agent of the same a2a.proto. What is your own belongs into metadata, not into fields.`,
-	Silent: `It is a note. Of several in an exchange from one side the first is reported.`,
+	Doc: `The message has a field whose number its type does not have, or has for something that is written otherwise, or
+a Timestamp that names no instant. Receivers go on without it, so that what stands there is lost. Mostly the message was
+made of another version's a2a.proto: the numbers of 1.0 are not those of 0.3.`,
+	Fix: `Make client and agent of the same a2a.proto. What is your own belongs into metadata, not into fields.`,
+	Silent: `It is a note. Of several in an exchange from one side the first is reported; none where the service of 0.3 is
+called and no card is known to give a version before 1.0, since the drafts of 1.0 have the same service, and fields of
+their own.`,
 	Check: func(p *analyzer.Pass) {
 		m := messageOf(p)
-		if m == nil || m.Err != nil {
+		if m == nil || m.Err != nil || p.Exchange.Call.RPC.Service == grpc.Service0_3 && !rule.BeforeDrafts(p) {
 			return
 		}
 		p.Applied()
@@ -252,7 +256,9 @@ the numbers of 1.0 are not those of 0.3.`,
 		seen := "a field " + number(u.Number) + " (" + u.Wire + ")"
 		expected := "expected fields of " + strings.TrimPrefix(typeOf(p), "a ")
 		if u.Name != "" {
-			seen += ", which is " + u.Name
+			if seen += ", which is " + u.Name; u.Reason != "" {
+				seen += ", and " + u.Reason
+			}
 			expected = "expected it as the type of the message lays it down"
 		}
 		p.Report(p.Place.At(u.Pointer), seen, expected, rule.BySender(p))

@@ -114,3 +114,12 @@ func OtherSpelling(p *analyzer.Pass, v a2a.Value) bool {
 	}
 	return false
 }
+
+// BeforeDrafts reports whether every card that names the call's address gives a version before 1.0 for it, and one does.
+// Over gRPC nothing else tells: the drafts of 1.0 have the service of 0.3, and other messages.
+func BeforeDrafts(p *analyzer.Pass) bool {
+	versions := card.Of(p).Versions(p.Exchange)
+	return len(versions) > 0 && !slices.ContainsFunc(versions, isOf1)
+}
+
+func isOf1(version string) bool { return a2a.VersionDialects(version).Has(a2a.V1_0) }

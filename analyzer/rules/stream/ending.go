@@ -223,14 +223,15 @@ var StreamTerminalWithoutFinal = &analyzer.Rule{
 	ID:    "stream-terminal-without-final",
 	Title: "stream ends without final:true",
 	Level: analyzer.Should,
-	Needs: []*analyzer.Tracker{stream.Tracker},
+	Needs: []*analyzer.Tracker{card.Tracker, stream.Tracker},
 	Cites: rule.Cite("7.2.2", rule.Before1...),
 	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
 the end of the stream for a broken connection, and subscribes again.`,
 	Fix: `Set final:true on the status update that ends the task.`,
 	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client
 left or that broke; those in which final is not a boolean, which another rule reports; over HTTP+JSON those of a
-request that may be of 1.0.`,
+request that may be of 1.0; over gRPC those of an agent whose card is not known to give a version before 1.0, since the
+drafts of 1.0 have the same service.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||
@@ -239,6 +240,9 @@ request that may be of 1.0.`,
 		}
 		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Exchange.Dialects.Has(a2a.V1_0) {
 			return // the request may be of 1.0, and only a spelling says that the stream is not
+		}
+		if p.Exchange.Call.Binding == a2a.GRPC && !rule.BeforeDrafts(p) {
+			return
 		}
 		p.Applied()
 		if s.Final == 0 {

@@ -168,7 +168,7 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 
 // report returns the report on what was checked.
 func (c *checker) report(ctx context.Context, e cli.Env, total *judgment.Result) (*report.Report, error) {
-	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate.Severity, Tool: cli.Tool(), Now: e.Now()}
+	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate.Severity, Calls: c.gate.Calls, Tool: cli.Tool(), Now: e.Now()}
 	r.Directions = report.Directions(total)
 	var err error
 	if c.page != nil {

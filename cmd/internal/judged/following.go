@@ -142,6 +142,7 @@ func (f *Following) readMade(ctx context.Context, k *Keeper) bool {
 		return false
 	}
 	f.readings = append(f.readings, j)
+	f.tell(ctx, j.Reading, false, nil)
 	look := time.NewTicker(lookPause)
 	defer look.Stop()
 	for {

@@ -95,7 +95,7 @@ func (s *site) news(ctx context.Context, state judged.Followed) news {
 		t, sumErr := s.sum(ctx, state)
 		if sumErr == nil {
 			n.Status, n.Verdict = string(t.verdict.Status), t.verdict.String()
-		} else if err == nil {
+		} else if err == nil && state.Whole {
 			err = sumErr
 		}
 	}

@@ -27,7 +27,10 @@ func (l *latest[T]) of(ctx context.Context, version uint64, whole bool, make fun
 	}
 	began := time.Now()
 	value, err := make(ctx)
-	if err != nil {
+	switch {
+	case err != nil && l.value != nil && !whole && ctx.Err() == nil: // what is being written is read again later
+		return l.value, nil
+	case err != nil:
 		return nil, err
 	}
 	l.value, l.version = value, version

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"a2atap/proxy/capture"
+	"a2atap/analyzer/kept"
 )
 
 // part answers with a part of the report: name.
@@ -47,8 +47,12 @@ func (s *site) exchange(r *http.Request) (out drawn, err error) {
 	if err != nil {
 		return out, err
 	}
-	if row == nil {
-		return out, fmt.Errorf("%w: %d", capture.ErrNotFound, n)
+	if row == nil { // it is not there, or not judged yet
+		if _, err := s.src.Exchange(ctx, n); err != nil {
+			return out, err
+		}
+		row = &kept.Row{}
+		out.Open = true
 	}
 	if err := s.know(ctx, state); err != nil {
 		return out, err

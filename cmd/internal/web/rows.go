@@ -2,10 +2,12 @@ package web
 
 import (
 	"context"
+	"iter"
 	"math"
 	"net/http"
 	"slices"
 
+	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
@@ -69,31 +71,73 @@ func (s *site) list(r *http.Request) (rows, error) {
 	return out, out.read(ctx, state, seqs)
 }
 
-// run returns n exchanges of those that there are, from at on.
+// run returns n exchanges of those that there are, judged or not, from at on.
 func (out *rows) run(state judged.Followed, at, n uint64) (seqs []uint64) {
 	head := state.Capture.Head()
-	out.All, out.Looked = int(head.Last), head.Rows
-	for seq := min(at, head.Last) + 1; seq <= head.Last && uint64(len(seqs)) < n; seq++ {
+	last := max(head.Last, state.Info.Exchanges)
+	out.All, out.Looked = int(last), head.Rows
+	for seq := min(at, last) + 1; seq <= last && uint64(len(seqs)) < n; seq++ {
 		seqs = append(seqs, seq)
 	}
-	out.At = int(min(at, head.Last))
+	out.At = int(min(at, last))
 	return seqs
 }
 
-// read reads the rows of exchanges.
+// read reads the rows of exchanges. One that was not judged yet is summed up by itself.
 func (out *rows) read(ctx context.Context, state judged.Followed, seqs []uint64) error {
-	for _, seq := range seqs {
-		row, err := state.Capture.Row(ctx, seq)
-		if err != nil {
+	list := make([]*kept.Row, len(seqs))
+	var unjudged []uint64
+	for i, seq := range seqs {
+		var err error
+		if list[i], err = state.Capture.Row(ctx, seq); err != nil {
 			return err
 		}
-		if row == nil { // of a reading that was begun anew
+		if list[i] == nil {
+			unjudged = append(unjudged, seq)
+		}
+	}
+	alone, err := summed(ctx, state.Capture.Source, unjudged)
+	if err != nil {
+		return err
+	}
+	for i, row := range list {
+		if row == nil {
+			row = alone[seqs[i]]
+		}
+		if row == nil { // it has only just come
 			row = &kept.Row{}
-			row.Seq, row.Took = seq, capture.NotKnown
+			row.Seq, row.Took = seqs[i], capture.NotKnown
 		}
 		out.Rows = append(out.Rows, columns.Cells(row))
 	}
 	return nil
+}
+
+// summedEvents is how many events are read from each end of a stream to sum it up.
+const summedEvents = 64
+
+// summed sums up exchanges of these numbers, which are in order, each by itself.
+func summed(ctx context.Context, src capture.Source, seqs []uint64) (map[uint64]*kept.Row, error) {
+	list := make(map[uint64]*kept.Row, len(seqs))
+	if len(seqs) == 0 {
+		return list, nil
+	}
+	ends := src.Ends
+	if g, is := src.(interface { // does not wait until all cards were read
+		Glance(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error]
+	}); is {
+		ends = g.Glance
+	}
+	for x, err := range ends(ctx, seqs[0], summedEvents) {
+		if err != nil {
+			return nil, err
+		}
+		if x.Seq > seqs[len(seqs)-1] {
+			break
+		}
+		list[x.Seq] = &kept.Row{Summary: engine.Summarise(x)}
+	}
+	return list, nil
 }
 
 // listWorkflows answers with those exchanges that have caused others.

@@ -145,7 +145,7 @@ func (s *site) drawSent(ctx context.Context, out *answered, src capture.Source) 
 		last = row
 	}
 	if last != nil && last.State.Interrupted() && len(last.Tasks) > 0 && len(last.Contexts) > 0 {
-		out.Task, out.Context = last.Tasks[0], last.Contexts[0]
+		out.Task, out.Context, out.Failed = last.Tasks[0], last.Contexts[0], false
 	}
 	done, err := s.draws(ctx)
 	if err != nil {

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"time"
 
 	"a2atap/analyzer"
@@ -12,12 +15,13 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
+	"a2atap/proxy/a2a"
 )
 
 // A Reached is an agent to which the page can send.
 type Reached struct {
 	Name string `json:"name"`
-	URL  string `json:"url"` // of the agent or, of a recording, of its tap
+	URL  string `json:"url"` // of the agent, of its card or, of a recording, of its tap
 }
 
 // A total is what judging the capture has come to.
@@ -44,12 +48,31 @@ func newTotal(ctx context.Context, state judged.Followed, caused *trees, now tim
 		verdict: result.Verdict(analyzer.Error),
 		parts:   map[string]string{"verdict": parts.Verdict, "findings": parts.Findings, "failed": parts.Failed},
 	}
+	cards, err := cardsOf(ctx, state.Capture)
 	for i := range result.Agents {
 		if a := &result.Agents[i]; a.URL != "" {
-			t.agents = append(t.agents, Reached{a.Link, a.URL})
+			t.agents = append(t.agents, Reached{a.Link, cmp.Or(cards[a.Link], a.URL)})
 		}
 	}
-	return t, nil
+	return t, err
+}
+
+// cardsOf returns where the newest public card of each agent is, by its name, as far as one was seen.
+func cardsOf(ctx context.Context, j *judged.Capture) (map[string]string, error) {
+	cards := make(map[string]string)
+	for _, seq := range j.Head().Cards {
+		row, err := j.Row(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		if row == nil || row.Operation != a2a.GetCard || row.Method != http.MethodGet {
+			continue
+		}
+		if at, err := url.Parse(row.AgentURL); err == nil && at.Host != "" {
+			cards[row.Link.Agent] = at.Scheme + "://" + at.Host + row.Target
+		}
+	}
+	return cards, nil
 }
 
 // resultOf returns the result so far, with its findings.

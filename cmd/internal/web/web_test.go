@@ -245,8 +245,8 @@ func TestWrongRequests(t *testing.T) {
 	r := serve(t, journey(t))
 	r.whole()
 	for path, want := range map[string]string{
-		"/api/exchange?n=99":     "404 no such exchange: 99",
-		"/api/exchange":          "404 no such exchange: 0",
+		"/api/exchange?n=99":     "404 read exchange 99: no such exchange",
+		"/api/exchange":          "404 read exchange 0: no such exchange",
 		"/api/exchange?n=x":      `400 n is "x"; write a whole number`,
 		"/api/list?at=-1":        `400 at is "-1"; write a whole number`,
 		"/api/list?filter=op%3A": "400 --filter",
