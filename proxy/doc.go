@@ -8,7 +8,7 @@
 //   - package recording makes steps of what passes, for the capture;
 //   - packages card and webhook change the little that must be changed on the way;
 //   - package forward is the way in for clients that name a2atap as their proxy;
-//   - package injection makes faults in answers, on request.
+//   - package injection makes faults in answers, on request, and package hold stops messages that the user wants to see.
 //
 // To record what passes between two agents, package record puts a proxy together with all that stands behind it:
 //
@@ -31,7 +31,8 @@
 // agents are replaced and every other byte stays. With [Options].Webhooks so are the URLs of webhooks in push
 // notification configs: what agents send there comes to the tap, is recorded, and goes on. The record keeps what the
 // client and the agent sent, and beside it each replacement; where an agent names such an address, the record and the
-// client get the webhook's URL. With [Options].Faults answers get faults, on request.
+// client get the webhook's URL. With [Options].Faults answers get faults, on request; with [Options].Hold the user
+// holds messages, and may edit them.
 //
 // # Who calls
 //
@@ -57,7 +58,8 @@
 //
 //   - An agent card is held until it is complete, up to 1 MiB, and so are requests and answers about push notification
 //     configs where webhooks are led through the tap ([Options].Webhooks). At paths that do not tell, JSON that answers a
-//     GET is held for half a second at most, and let go as soon as it proves not to be a card. Nothing else is held.
+//     GET is held for half a second at most, and let go as soon as it proves not to be a card. Nothing else is held, but
+//     what the user holds ([Options].Hold).
 //   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
 //   - A tap refuses an agent address that is a tap of the same Proxy: that would be a loop.
 package proxy

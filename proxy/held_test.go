@@ -50,6 +50,28 @@ func until(t *testing.T, d *hold.Desk, is func([]hold.Message) bool) []hold.Mess
 	}
 }
 
+// letGoAll lets go whatever is held, until the test ends.
+func letGoAll(t *testing.T, d *hold.Desk) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			for _, m := range d.State().Held {
+				d.LetGo(m.ID) //nolint:errcheck // it may be gone
+			}
+			select {
+			case <-d.Changed():
+			case <-stop:
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(stop)
+		<-stopped
+	})
+}
+
 // An asking is a call that is under way.
 type asking struct {
 	status int

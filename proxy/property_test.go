@@ -10,11 +10,12 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hold"
 	"a2atap/proxy/recording"
 )
 
 // Whatever well-formed traffic passes a tap, what is recorded of it is what was sent, by both ends, and both ends get
-// what the other has sent.
+// what the other has sent; also where a user could hold it, looks at all of it, or holds and lets go what can be held.
 func TestRecordedIsSent(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -27,9 +28,19 @@ func TestRecordedIsSent(t *testing.T) {
 			}
 			agent := way{}.listen(t)
 			playScript(t, agent, requests, answers)
+			desk := hold.NewDesk()
 			r := newRig(t,
-				func(_ *proxy.Options, o *recording.Options) { o.IfFull = recording.Wait; o.QueueBytes = 20_000 },
+				func(p *proxy.Options, o *recording.Options) {
+					o.IfFull, o.QueueBytes = recording.Wait, 20_000
+					if seed%4 > 0 {
+						p.Hold = desk
+					}
+				},
 				"http://"+agent.Addr().String())
+			if seed%4 > 1 {
+				desk.Set(&hold.Want{Requests: true, Answers: true, Match: func(*capture.Exchange) bool { return seed%4 == 3 }})
+				letGoAll(t, desk)
+			}
 			conn, err := net.Dial("tcp", r.tap(0).Addr())
 			if err != nil {
 				t.Fatal(err)

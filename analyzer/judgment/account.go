@@ -56,6 +56,9 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	a.askedAfter(s)
 	switch {
 	case s.FaultMade != "":
+		if s.Operation != a2a.NoOperation && s.Operation != a2a.GetCard && s.Operation != a2a.Webhook {
+			c.Touched = 1
+		}
 		return c
 	case s.Fault != nil && s.Fault.Kind == "unsolicited":
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: "the agent sent what answers no request", Exchange: s.Seq, Count: 1})

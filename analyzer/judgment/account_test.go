@@ -261,6 +261,8 @@ func TestCardAlone(t *testing.T) {
 	}
 	read := card
 	read.Notes = nil
+	touched := call(a2a.SendMessage, "t1")
+	touched.FaultMade = "held=3.2s: the request"
 	further := other
 	further.Link.Agent = "booker:9362"
 	for _, test := range []struct {
@@ -274,6 +276,13 @@ func TestCardAlone(t *testing.T) {
 			"incomplete: not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
 				"calls of planner → booker: the client asked for the card 2 times and never called; " +
 				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
+		},
+		{
+			"and a fault is made in its call",
+			[]summary.Summary{read, touched},
+			"incomplete: not seen: calls of planner → booker: a fault was made in each, or it was held; " +
+				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged, " +
+				"1 exchange with faults made here, whose answers are not judged",
 		},
 		{
 			"signed, and changed by the recorder",

@@ -57,6 +57,7 @@ type Calls struct {
 	Exchanges int            // of the link that are over, calls or not
 	Missing   int            // of them, how many cannot be judged as a whole
 	Foreign   int            // of them, how many are of no protocol that is known here
+	Touched   int            // of them, how many are calls that count as none, since a fault was made there, or something held
 	Cards     int            // of them, how many asked for a card
 	Card      string         // why the card that was asked for last may have been of no use; empty if nothing is known
 	Unusable  string         // why the client cannot use a card that it asked for; empty if nothing shows that
@@ -154,7 +155,7 @@ func (c *Calls) Merge(other *Calls) {
 	c.Refused += other.Refused
 	c.Known, c.Waived = c.Known+other.Known, c.Waived+other.Waived
 	c.Exchanges, c.Missing = c.Exchanges+other.Exchanges, c.Missing+other.Missing
-	c.Foreign, c.Cards = c.Foreign+other.Foreign, c.Cards+other.Cards
+	c.Foreign, c.Touched, c.Cards = c.Foreign+other.Foreign, c.Touched+other.Touched, c.Cards+other.Cards
 	c.Tasks, c.Answers = c.Tasks+other.Tasks, c.Answers+other.Answers
 	c.TasksFailed, c.TasksKnown = c.TasksFailed+other.TasksFailed, c.TasksKnown+other.TasksKnown
 	c.Unusable = cmp.Or(c.Unusable, other.Unusable)

@@ -145,6 +145,8 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 			alone = alone || !called[c.Link.Agent] || c.Unusable != ""
 			why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
 			switch {
+			case c.Touched > 0:
+				why = "a fault was made in each, or it was held"
 			case c.Unusable != "":
 				why += ": " + c.Unusable
 			case c.Card != "":

@@ -36,7 +36,7 @@ func (e *encoder) result(r *judgment.Result) {
 		e.count(v.Succeeded)
 		e.count(v.Failed)
 		for _, n := range []int{
-			v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Cards, v.Tasks, v.Answers, v.TasksFailed,
+			v.Refused, v.Exchanges, v.Missing, v.Foreign, v.Touched, v.Cards, v.Tasks, v.Answers, v.TasksFailed,
 		} {
 			e.count(n)
 		}
@@ -150,7 +150,7 @@ func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
 	for range d.count() {
 		v := judgment.Calls{Link: d.link(), Made: d.small(), Succeeded: d.small(), Failed: d.small()}
 		for _, n := range []*int{
-			&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Cards, &v.Tasks, &v.Answers, &v.TasksFailed,
+			&v.Refused, &v.Exchanges, &v.Missing, &v.Foreign, &v.Touched, &v.Cards, &v.Tasks, &v.Answers, &v.TasksFailed,
 		} {
 			*n = d.small()
 		}
