@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/recording"
 )
 
@@ -163,8 +164,13 @@ func TestAddressOfGRPCWithTLS(t *testing.T) {
 	if want := strings.Replace(card, "grpcs://"+address, "grpc://"+r.tap(0).Addr(), 1); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if notes := r.record()[0].Notes; len(notes) != 2 || len(r.proxy.Taps()) != 1 {
-		t.Errorf("got notes %q, %d taps", notes, len(r.proxy.Taps()))
+	want := []string{
+		"booker advertises " + address + " (gRPC)" + capture.NotTapped +
+			" (the tap there speaks no TLS, and without a scheme clients may)",
+		"booker advertises 127.0.0.1:1 (gRPC)" + capture.NotTapped,
+	}
+	if diff := cmp.Diff(want, r.record()[0].Notes); diff != "" || len(r.proxy.Taps()) != 1 {
+		t.Errorf("%d taps; notes (-want +got):\n%s", len(r.proxy.Taps()), diff)
 	}
 }
 

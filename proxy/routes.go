@@ -36,6 +36,9 @@ func (p *Proxy) route(from *Tap, address card.URL) (to *Tap, text string) {
 	to = p.known(from, at)
 	// An address without a scheme leaves it to the client whether it speaks TLS, and that of an agent on TLS does.
 	if u.Scheme == "" && cmp.Or(to, from).spec.Agent.Scheme == "https" {
+		if to != nil {
+			foreign += " (the tap there speaks no TLS, and without a scheme clients may)"
+		}
 		return nil, foreign
 	}
 	if to != nil {

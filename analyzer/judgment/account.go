@@ -73,9 +73,9 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		c.Foreign = 1
 	}
 	for _, note := range s.Notes {
-		if address, ok := pastUs(note); ok {
+		if address, reason, ok := pastUs(note); ok {
 			a.gaps = addGap(a.gaps, NotSeen{
-				What: "traffic to " + address, Why: "the card of " + s.Link.Agent + " offers it, and it is not tapped",
+				What: "traffic to " + address, Why: "the card of " + s.Link.Agent + " offers it, and it is not tapped" + reason,
 				Exchange: s.Seq, Count: 1,
 			})
 		}
@@ -164,14 +164,15 @@ func openAtEnd(s *summary.Summary) bool {
 		s.Fault != nil && s.Fault.Side == "proxy" && (s.Fault.Kind == "shutdown" || s.Fault.Kind == "abandoned")
 }
 
-// pastUs returns the address in a card that leads past the recorder, if a note says that there is one.
-func pastUs(note string) (address string, ok bool) {
-	before, _, ok := strings.Cut(note, capture.NotTapped)
+// pastUs returns the address in a card that leads past the recorder, if a note says that there is one, and the reason in
+// parentheses, if it says why.
+func pastUs(note string) (address, reason string, ok bool) {
+	before, reason, ok := strings.Cut(note, capture.NotTapped)
 	if !ok {
-		return "", false
+		return "", "", false
 	}
 	_, address, ok = strings.Cut(before, " advertises ")
-	return address, ok
+	return address, reason, ok
 }
 
 // call counts one call of an exchange.

@@ -245,7 +245,7 @@ func TestRefusedNotifications(t *testing.T) {
 func TestCardAlone(t *testing.T) {
 	card := summary.Summary{
 		Link: link, Operation: a2a.GetCard, Card: true, Judged: true, Life: capture.StateClosed, Status: 200,
-		Notes: []string{"booker advertises 127.0.0.1:9362" + capture.NotTapped},
+		Notes: []string{"booker advertises 127.0.0.1:9362" + capture.NotTapped + " (for a reason)"},
 	}
 	signed := card
 	signed.Notes = []string{"the card of booker" + capture.SignatureBroken + ": clients that verify it refuse it"}
@@ -273,7 +273,7 @@ func TestCardAlone(t *testing.T) {
 		{
 			"alone",
 			[]summary.Summary{card, card},
-			"incomplete: not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
+			"incomplete: not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped (for a reason), " +
 				"calls of planner → booker: the client asked for the card 2 times and never called; " +
 				"0 errors, 0 warnings, 0 notes in 2 exchanges, 2 judged",
 		},
@@ -312,7 +312,7 @@ func TestCardAlone(t *testing.T) {
 			"beside another client",
 			[]summary.Summary{card, other},
 			"no violation: 2 exchanges; 1 of 1 call succeeded; " +
-				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped, " +
+				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped (for a reason), " +
 				"calls of planner → booker: the client asked for the card once and never called",
 		},
 		{
@@ -355,7 +355,7 @@ func TestCardAlone(t *testing.T) {
 			"and then it calls",
 			[]summary.Summary{card, call(a2a.SendMessage, "t1")},
 			"no violation: 2 exchanges; 1 of 1 call succeeded; " +
-				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped",
+				"not seen: traffic to 127.0.0.1:9362: the card of booker offers it, and it is not tapped (for a reason)",
 		},
 	} {
 		r := &judgment.Result{}

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "151d50ec35331209"
+const code = "d6fdba145ea23a39"

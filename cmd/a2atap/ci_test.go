@@ -64,7 +64,7 @@ func TestCIJobs(t *testing.T) {
 		t.Fatalf("the page has %d blocks of YAML, and %v", len(blocks), err)
 	}
 	install := []string{
-		`git clone --depth 1 "$A2ATAP" "$HOME/a2atap"`, `go -C "$HOME/a2atap" install a2atap/cmd/a2atap`,
+		`git clone --depth 1 "$A2ATAP" "$HOME/a2atap"`, `go -C "$HOME/a2atap" install ./cmd/a2atap`,
 	}
 	for _, block := range blocks {
 		var jobs yaml.Node
@@ -99,7 +99,7 @@ func TestCIJobs(t *testing.T) {
 			}
 		}
 	}
-	if out, err := exec.Command("go", "list", "a2atap/cmd/a2atap").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "-C", "../..", "list", "./cmd/a2atap").CombinedOutput(); err != nil {
 		t.Errorf("what is to be installed is not there: %s", out)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // readsStreams are the commands that also read what many recorders have shipped.
-const readsStreams = "check,show,tui,replay,playback,diff,export,import,minimize"
+const readsStreams = "check,show,tui,web,replay,playback,diff,export,import,minimize"
 
 // flagTopics returns the topics that explain flags, and list them in place of the commands that have them: a command's
 // own help is to fit one screen.

@@ -113,11 +113,16 @@ func TestTopicsListFlags(t *testing.T) {
 	}
 }
 
-// A flag that only a topic lists is taken and completed as any other.
-func TestListedFlagsAreCompleted(t *testing.T) {
+// A flag that only a topic lists is completed as any other, and so are topics.
+func TestHelpIsCompleted(t *testing.T) {
 	s := newShell(t)
-	out, errs, code := s.execute("a2atap __complete record --nats-u")
-	if code != cli.ExitOK || !strings.HasPrefix(out, "--nats-user\t") {
-		t.Errorf("exit %d, %q, %s", code, out, errs)
+	for line, want := range map[string]string{
+		"a2atap __complete record --nats-u": "--nats-user\t",
+		"a2atap __complete help fl":         "fleet\n",
+		"a2atap __complete help ca in":      "install\n",
+	} {
+		if out, errs, code := s.execute(line); code != cli.ExitOK || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
+		}
 	}
 }

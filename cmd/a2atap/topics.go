@@ -32,6 +32,14 @@ func newHelp() *cobra.Command {
 		Short: "Explain a command, or a topic",
 		Example: `  a2atap help check
   a2atap help filter`,
+		ValidArgsFunction: func(help *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+			cmd, rest, err := help.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			names := slices.DeleteFunc(commandNames(cmd), func(name string) bool { return !strings.HasPrefix(name, text) })
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(help *cobra.Command, args []string) error {
 			cmd, rest, err := help.Root().Find(args)
 			if err != nil || len(rest) > 0 {
