@@ -41,7 +41,9 @@ func TestTree(t *testing.T) {
 func TestMayBelong(t *testing.T) {
 	ix := &workflow.Index{}
 	for _, l := range []workflow.Link{
-		{Exchange: 1}, {Exchange: 2}, {Exchange: 3, Parent: 1, By: workflow.Nested},
+		{Exchange: 1},
+		{Exchange: 2},
+		{Exchange: 3, Parent: 1, By: workflow.Nested},
 		{Exchange: 4, By: workflow.Unknown, Maybe: workflow.Choice{First: [4]uint64{1, 2}}},
 		{Exchange: 5, By: workflow.Unknown, Maybe: workflow.Choice{First: [4]uint64{2, 3}}},
 		{Exchange: 6, By: workflow.Unknown},
