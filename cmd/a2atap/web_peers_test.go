@@ -291,6 +291,7 @@ func TestSendingWebInABrowser(t *testing.T) {
 	address, _ = startProgram(t, dir, "", "web", "c.a2atap")
 	b.visit(address)
 	b.waits(webRows + ` > 5`)
+	b.waits(`document.querySelector("#counts").textContent.endsWith("exchanges, not being recorded")`)
 	all := b.eval(`document.querySelector("#counts").textContent`)
 	b.press("6", '6')
 	b.waits(fmt.Sprintf(`document.querySelector("#to").value === %q`, agent+"/.well-known/agent-card.json"))

@@ -45,7 +45,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	if done || long {
 		c.line.ignore(e)
 		if long {
-			c.line.desk.pass(tooLong)
+			c.line.desk.Pass(tooLong)
 		} else if c.hold(e, want, s.wire) {
 			return len(p), nil
 		}

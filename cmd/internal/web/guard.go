@@ -17,15 +17,27 @@ const maxAsked = 1 << 20
 
 // A guard lets through who has the token to everything, and others to the empty page, whose script sends it.
 type guard struct {
-	token   string
-	next    http.Handler
-	working sync.WaitGroup // requests that are being answered
+	token string
+	next  http.Handler
+
+	mu    sync.RWMutex // is held for reading while a request is answered
+	ended bool         // none is any more
+}
+
+// end returns when no request is being answered. None will be.
+func (g *guard) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
 }
 
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g.working.Add(1)
-	defer g.working.Done()
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.ended {
+		return
+	}
 	for name, value := range map[string]string{
 		"Content-Security-Policy":      policy,
 		"X-Content-Type-Options":       "nosniff",

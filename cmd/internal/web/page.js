@@ -277,10 +277,42 @@ const around = (answer, n) => {
   $("around").replaceChildren(...links.flatMap((one) => [one, " "]));
 };
 
-// drawDetail fetches what is chosen, and draws it as it was: what was open stays so.
+// replace puts another text into a box, in which what was open, what has the focus and what is in sight stay so. It does
+// nothing, and returns false, while somebody marks a text in it.
+const replace = (box, html, top) => {
+  const marked = getSelection();
+  if (!marked.isCollapsed && box.contains(marked.anchorNode)) return false;
+  const folded = () => [...box.querySelectorAll("details")].map((one) => {
+    const article = one.closest("article");
+    return [one.id || (article?.id ?? "") + " " + [...(article ?? box).querySelectorAll("details")].indexOf(one), one];
+  });
+  const reached = () => [...box.querySelectorAll("a, summary")];
+  const open = new Map(folded().map(([name, one]) => [name, one.open]));
+  const focus = reached().indexOf(document.activeElement);
+  const at = top.scrollTop;
+  box.innerHTML = html; // made and escaped by the server, and no script runs in it
+  for (const [name, one] of folded()) {
+    if (open.has(name)) one.open = open.get(name);
+  }
+  if (focus >= 0) reached()[focus]?.focus({ preventScroll: true });
+  top.scrollTop = at;
+  return true;
+};
+
+// groupPause is how long what is drawn of many exchanges stays as it is while they grow, in milliseconds.
+const groupPause = 3000;
+
+// drawDetail fetches what is chosen, and draws it: what is open, and grows, again and again.
 const drawDetail = once(async () => {
   const { path, n, what } = detail;
-  if (!path || detail.drawn === path && !detail.open) return;
+  const again = detail.drawn === path;
+  if (!path || again && !detail.open) return;
+  const rest = n || !again ? 0 : detail.at + groupPause - performance.now();
+  if (rest > 0) {
+    clearTimeout(detail.later);
+    detail.later = setTimeout(drawDetail, rest);
+    return;
+  }
   let answer;
   try { answer = await read(path); } catch (error) {
     if (path !== detail.path) return;
@@ -288,23 +320,20 @@ const drawDetail = once(async () => {
     answer = { html: "", failed: error.message };
   }
   if (path !== detail.path) return;
+  Object.assign(detail, { at: performance.now(), open: answer.open || !n && news.live });
   const box = $("drawn");
-  const again = detail.drawn === path;
-  const was = new Map(again ? [...box.querySelectorAll("details[id]")].map((one) => [one.id, one.open]) : []);
-  const top = $("detail").scrollTop;
-  if (again && detail.html === answer.html) return;
-  box.innerHTML = answer.html; // made and escaped by the server, and no script runs in it
-  if (answer.failed) box.append(element("p", "bad", answer.failed));
-  for (const one of box.querySelectorAll("details[id]")) {
-    if (was.has(one.id)) one.open = was.get(one.id);
-  }
-  Object.assign(detail, { drawn: path, open: answer.open, html: answer.html });
-  $("what").textContent = what;
-  around(answer, n);
   if (again) {
-    $("detail").scrollTop = top;
+    if (detail.html !== answer.html && replace(box, answer.html, $("detail"))) {
+      detail.html = answer.html;
+      around(answer, n);
+    }
     return;
   }
+  box.innerHTML = answer.html; // made and escaped by the server, and no script runs in it
+  if (answer.failed) box.append(element("p", "bad", answer.failed));
+  Object.assign(detail, { drawn: path, html: answer.html });
+  $("what").textContent = what;
+  around(answer, n);
   if (n) for (const one of box.querySelectorAll("details.exchange")) one.open = true;
   $("detail").scrollTop = 0;
   if (detail.place) place(detail.place);
@@ -342,15 +371,11 @@ const drawPart = once(async () => {
   const answer = await read("part?" + query({ name }));
   if (name !== view.name) return;
   const box = $("part");
-  const again = box.dataset.name === name;
-  if (!again || view.html !== answer.html) {
-    const was = again ? [...box.querySelectorAll("details")].map((one) => one.open) : [];
-    const top = again ? box.scrollTop : 0;
+  if (box.dataset.name !== name) {
     box.innerHTML = view.html = answer.html; // the same
     box.dataset.name = name;
-    box.querySelectorAll("details").forEach((one, i) => { if (i < was.length) one.open = was[i]; });
-    box.scrollTop = top;
-  }
+    box.scrollTop = 0;
+  } else if (view.html !== answer.html && replace(box, answer.html, box)) view.html = answer.html;
   if (view.place) {
     const target = nearest(view.place, box);
     if (target) light(target);
@@ -489,7 +514,9 @@ $("choose").addEventListener("submit", (event) => {
   event.preventDefault();
   go("filter=" + encodeURIComponent($("filter").value.trim()));
 });
-$("filter").addEventListener("search", () => go("filter=" + encodeURIComponent($("filter").value.trim())));
+$("filter").addEventListener("input", () => {
+  if (!$("filter").value && list.filter) go("filter="); // it was cleared
+});
 $("ladder").addEventListener("click", () => go("ladder=" + encodeURIComponent(list.filter)));
 
 $("send").addEventListener("submit", (event) => {

@@ -140,7 +140,7 @@ func (p *Page) Close() error {
 func (p *Page) serve(ctx context.Context) error {
 	g := &guard{token: p.token, next: p.site.handler()}
 	err := cli.Serve(ctx, p.listener, listener.CheckHosts(g, p.asked, p.listener.Addr(), p.allowed, p.Notice))
-	g.working.Wait()
+	g.end()
 	p.site.close()
 	return err
 }

@@ -500,6 +500,37 @@ func TestManyExchanges(t *testing.T) {
 	}
 }
 
+// A page that is being read ends at once, over each version of HTTP.
+func TestEndsWhileRead(t *testing.T) {
+	for name, set := range map[string]func(*http.Protocols, bool){
+		"HTTP/1.1": (*http.Protocols).SetHTTP1, "HTTP/2.0": (*http.Protocols).SetUnencryptedHTTP2,
+	} {
+		e := cli.Env{Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+		p, err := Listen(e, Options{Listen: "0"}, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := capture.NewMemory(capture.Info{Name: "growing"})
+		p.Begin("c", m.Reader(), nil)
+		transport := &http.Transport{Protocols: new(http.Protocols)}
+		set(transport.Protocols, true)
+		r := &reader{t: t, page: p, client: &http.Client{Transport: transport}}
+		r.base, _, _ = strings.Cut(p.URL(), "/#")
+		res, err := r.client.Do(r.request(http.MethodGet, "/api/events"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := res.Body.Read(make([]byte, 1)); err != nil || res.Proto != name {
+			t.Errorf("over %s: %v, %s", name, err, res.Proto)
+		}
+		if err := p.Close(); err != nil {
+			t.Errorf("over %s: %v", name, err)
+		}
+		res.Body.Close()
+		transport.CloseIdleConnections()
+	}
+}
+
 // No more pages wait for news than can be served.
 func TestManyPages(t *testing.T) {
 	r := serve(t, journey(t))
