@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -428,5 +430,104 @@ func TestHoldManyAtOnce(t *testing.T) {
 		if x.Fault != nil || recordedAnswer(x) != string(x.Request.Body.Data) {
 			t.Errorf("recorded is %q with the fault %v for %q", recordedAnswer(x), x.Fault, x.Request.Body.Data)
 		}
+	}
+}
+
+// Over TLS nothing is different: what is held goes on, also where the agent has closed its connection meanwhile.
+func TestHoldOverTLS(t *testing.T) {
+	t.Parallel()
+	agent := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	}))
+	t.Cleanup(agent.Close)
+	desk := hold.NewDesk()
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Hold, o.Insecure = desk, true }, "a="+agent.URL)
+	desk.Set(&hold.Want{Requests: true, Answers: true, Match: sends})
+	client, url := newClient(t), "http://"+r.tap(0).Addr()+"/rpc"
+	for closes := range 2 {
+		call := askBeside(t.Context(), client, url, askOnce)
+		m := waiting(t, desk, 1)[0]
+		if closes == 1 {
+			agent.CloseClientConnections()
+			until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
+		}
+		if err := desk.LetGo(m.ID); err != nil {
+			t.Fatal(err)
+		}
+		answer := until(t, desk, func(held []hold.Message) bool { return len(held) == 1 && held[0].Answer })[0]
+		if err := desk.LetGo(answer.ID); err != nil {
+			t.Fatal(err)
+		}
+		call.end(t)
+		if call.text != askOnce || call.err != nil {
+			t.Errorf("got %+v", call)
+		}
+	}
+	for _, x := range r.record() {
+		if x.Fault != nil {
+			t.Errorf("the record has the fault %v", x.Fault)
+		}
+	}
+}
+
+// What comes by ways on which nothing is held passes, and the desk says so.
+func TestWaysOnWhichNothingIsHeld(t *testing.T) {
+	t.Parallel()
+	all := &hold.Want{Requests: true, Answers: true, Match: func(*capture.Exchange) bool { return true }}
+	echo := func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }
+	passes := func(desk *hold.Desk, client *http.Client, url, why string) {
+		t.Helper()
+		desk.Set(all)
+		if _, _, text, err := askFor(t, client, url, askOnce); err != nil || text != askOnce {
+			t.Errorf("got %q, %v", text, err)
+		}
+		if s := desk.State(); len(s.Held) > 0 || !slices.Contains(s.Passed, why) {
+			t.Errorf("held are %v, and passed has %q; want %q", s.Held, s.Passed, why)
+		}
+	}
+	desk := hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+newHTTP2Agent(t, false, echo).URL)
+	passes(desk, newHTTP2Client(t), "http://"+r.tap(0).Addr()+"/", "messages over HTTP/2 are not held")
+
+	desk = hold.NewDesk()
+	r = newRig(t, func(o *proxy.Options, x *recording.Options) {
+		withFaults(t, "a:delay=1ms")(o, x)
+		o.Hold = desk
+	}, "a="+newAgent(t, echo).URL)
+	passes(desk, newClient(t), "http://"+r.tap(0).Addr()+"/", "agents with --fault are not held")
+
+	desk = hold.NewDesk()
+	f := newForwardRig(t, func(o *proxy.Options) { o.Hold = desk })
+	client := newClient(t)
+	through, err := url.Parse(f.forward.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Transport.(*http.Transport).Proxy = http.ProxyURL(through)
+	passes(desk, client, newAgent(t, echo).URL+"/", "what comes through the forward proxy is not held")
+}
+
+// An agent that is gone when a request goes on is not there, and that is what the record says.
+func TestHeldUntilTheAgentIsGone(t *testing.T) {
+	t.Parallel()
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+	desk := hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+agent.URL)
+	desk.Set(&hold.Want{Requests: true, Match: sends})
+	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
+	m := waiting(t, desk, 1)[0]
+	agent.CloseClientConnections()
+	agent.Close()
+	until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
+	if err := desk.LetGo(m.ID); err != nil {
+		t.Fatal(err)
+	}
+	call.end(t)
+	if call.err == nil {
+		t.Errorf("got %+v", call)
+	}
+	if x := r.record()[0]; x.Fault == nil || x.Fault.Kind != "unreachable" || x.Fault.Side != "agent" {
+		t.Errorf("the record has the fault %v", x.Fault)
 	}
 }

@@ -101,7 +101,7 @@ func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
 	f, err := forward.Open(forward.Options{
 		Spec: spec, Recorder: p.opts.Recorder,
 		Connect: p.connect, Advise: p.advise, Tapped: p.isTapped, Agent: p.agentOrAliasAt,
-		Notice: p.notice, Upgraded: p.upgraded, InFlight: p.inFlight.add,
+		Notice: p.notice, Upgraded: p.upgraded, InFlight: p.forwarded,
 		FindCaller:  func(client net.Conn, c *recording.Conn) { p.callers.look(client, "", c) },
 		AllowRemote: p.opts.AllowRemote, AllowHosts: p.opts.AllowHosts,
 		HeadTimeout: p.opts.HeadTimeout, IdleTimeout: p.opts.IdleTimeout, TunnelTimeout: p.opts.TunnelTimeout,
@@ -117,6 +117,14 @@ func (p *Proxy) openForward(spec forward.Spec) (*forward.Proxy, error) {
 		}
 	}
 	return f, nil
+}
+
+// forwarded counts what is in flight through the forward proxy.
+func (p *Proxy) forwarded(n int) {
+	if p.opts.Hold != nil && n > 0 {
+		p.opts.Hold.Pass("what comes through the forward proxy is not held")
+	}
+	p.inFlight.add(n)
 }
 
 // Serve accepts connections until ctx ends. Then it closes the listening addresses, gives the exchanges in flight

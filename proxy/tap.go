@@ -181,6 +181,8 @@ func (l *link) Request(x int, head []byte) {
 	}
 	if l.held != nil {
 		l.held.Request(x, head)
+	} else if desk := l.tap.proxy.opts.Hold; desk != nil {
+		desk.Pass("agents with --fault are not held")
 	}
 	l.cards.ObserveRequest(x, head)
 }

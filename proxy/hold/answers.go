@@ -142,7 +142,7 @@ func (c *conn) scan() {
 		case what == relay.StretchHead:
 			g.head = b[:n:n]
 			if why := holdable(g.head, &g.scanner); why != "" {
-				c.line.desk.pass(why)
+				c.line.desk.Pass(why)
 				c.pass()
 				return
 			}
@@ -150,7 +150,7 @@ func (c *conn) scan() {
 			g.body = append(g.body, b[:n]...)
 		}
 		if g.at += n; g.at > MaxBody {
-			c.line.desk.pass(tooLong)
+			c.line.desk.Pass(tooLong)
 			c.pass()
 			return
 		}

@@ -172,8 +172,11 @@ func (d *Desk) agentLeft(it *item) {
 	d.tell()
 }
 
-// pass notes why a message passes that may have been wanted.
-func (d *Desk) pass(why string) {
+// Pass notes why a message passes that may be wanted.
+func (d *Desk) Pass(why string) {
+	if d.want.Load() == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.want.Load() != nil && !slices.Contains(d.passed, why) {

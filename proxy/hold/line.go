@@ -64,7 +64,7 @@ func (l *Line) Request(x int, head []byte) {
 	defer l.mu.Unlock()
 	if l.stream {
 		l.stream = false
-		l.desk.pass("messages over HTTP/2 are not held")
+		l.desk.Pass("messages over HTTP/2 are not held")
 		return
 	}
 	e := &exchange{x: x}
@@ -76,7 +76,7 @@ func (l *Line) Request(x int, head []byte) {
 	}
 	h := capture.ParseRequestHead(head)
 	if h.Fields.Has("Expect") || h.Fields.Has("Upgrade") {
-		l.desk.pass("requests with Expect or Upgrade are not held")
+		l.desk.Pass("requests with Expect or Upgrade are not held")
 		e.passes = true
 		return
 	}

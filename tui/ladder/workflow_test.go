@@ -35,3 +35,29 @@ func TestTree(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// What may belong to a workflow and is not in it is found from its exchanges, whichever of them it is that
+// comes into question; what is in it already is not.
+func TestMayBelong(t *testing.T) {
+	ix := &workflow.Index{}
+	for _, l := range []workflow.Link{
+		{Exchange: 1},
+		{Exchange: 2},
+		{Exchange: 3, Parent: 1, By: workflow.Nested},
+		{Exchange: 4, By: workflow.Unknown, Maybe: workflow.Choice{First: [4]uint64{1, 2}}},
+		{Exchange: 5, By: workflow.Unknown, Maybe: workflow.Choice{First: [4]uint64{2, 3}}},
+		{Exchange: 6, By: workflow.Unknown},
+	} {
+		ix.Put(l)
+	}
+	for root, want := range map[uint64]string{1: "[4 5]", 2: "[4 5]", 4: "[]", 6: "[]"} {
+		seqs, _ := ix.Exchanges(root, 10)
+		if got := fmt.Sprint(mayBelong(ix, seqs)); got != want {
+			t.Errorf("to %d may belong %s, want %s", root, got, want)
+		}
+	}
+	ix.Put(workflow.Link{Exchange: 5, Parent: 2, By: workflow.ByTask}) // more is known of it
+	if got := fmt.Sprint(mayBelong(ix, []uint64{1, 3}), firstOf([]uint64{1, 2, 3, 4, 5, 6})); got != "[4]1, 2, 3, 4, …" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
@@ -21,8 +22,12 @@ const (
 	maxID       = 128
 )
 
-// A luggage is what of a call can be found again in one that its agent makes to answer it: ids and texts.
+// A luggage is what of a call can be found again in one that its agent makes to answer it: ids and texts. It is packed
+// when it is asked for: most agents ask nobody, and of those that do most answer one call at a time.
 type luggage struct {
+	message a2a.Value // of which nothing was taken yet
+	names   []string  // by which the call is known, likewise
+
 	ids   []digest.Digest // that it names, or by which it is known
 	texts []passage       // of the parts of its message
 	more  bool            // than was kept
@@ -34,9 +39,29 @@ type passage struct {
 	size int
 }
 
-// pack returns what may be found again of a message. Ids are words of letters and digits in it, such as ORD-2026-0042 or a
+// packed returns the luggage of a call.
+func (c *call) packed() *luggage {
+	l := &c.luggage
+	if l.message.Exists() {
+		l.pack(a2a.Message{Value: l.message})
+		l.message = a2a.Value{}
+	}
+	for _, name := range l.names {
+		l.scan([]byte(name))
+	}
+	l.names = nil
+	return l
+}
+
+// leave gives up the message of a call that is over: nobody will ask for its luggage, or nothing may be concluded then.
+func (l *luggage) leave() {
+	l.more = l.more || l.message.Exists()
+	l.message, l.names = a2a.Value{}, nil
+}
+
+// pack takes what may be found again of a message. Ids are words of letters and digits in it, such as ORD-2026-0042 or a
 // UUID, wherever they stand but in files; dates are none.
-func pack(m a2a.Message) (l luggage) {
+func (l *luggage) pack(m a2a.Message) {
 	budget := maxScanned
 	for _, id := range [...]string{m.ID(), m.TaskID(), m.ContextID()} {
 		l.scan([]byte(id))
@@ -61,7 +86,6 @@ func pack(m a2a.Message) (l luggage) {
 			l.walk(part.Data(), &budget)
 		}
 	}
-	return l
 }
 
 // texts yields the texts of a message's parts.
@@ -135,8 +159,12 @@ func (l *luggage) name(id []byte) {
 
 // knownBy notes an id that an agent gave to what it does for the call.
 func (c *call) knownBy(id string) {
-	if c.sends {
-		c.luggage.scan([]byte(id))
+	switch l := &c.luggage; {
+	case !c.sends:
+	case len(l.names) == maxIDs:
+		l.more = true
+	case !slices.Contains(l.names, id):
+		l.names = append(l.names, strings.Clone(id))
 	}
 }
 
@@ -165,7 +193,7 @@ func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 // carries of any other one, and more. It returns nil if that is none of them, and how it is known. The message is that of
 // the call.
 func carriedOf(calls []*call, c *call, message a2a.Value) (*call, Evidence) {
-	if c.luggage.more || slices.ContainsFunc(calls, func(o *call) bool { return o.luggage.more }) {
+	if c.packed().more || slices.ContainsFunc(calls, func(o *call) bool { return o.packed().more }) {
 		same := slices.DeleteFunc(slices.Clone(calls), func(o *call) bool { return !handsOn(o, c) })
 		return only(same), ByContent // contents as a whole are known of all
 	}

@@ -45,6 +45,7 @@ var Tracker = &analyzer.Tracker{
 			tasks:    recent.New[analyzer.TaskKey, *task](maxTasks),
 			byID:     recent.New[string, *sameID](maxTasks),
 			agents:   recent.New[string, *frames](maxAgents),
+			clients:  recent.New[string, struct{}](maxAgents),
 			traces:   recent.New[traceID, *trace](maxTraces),
 			contexts: recent.New[string, *shared](maxContexts),
 			contents: recent.New[digest.Digest, *frames](maxDigests),
@@ -66,7 +67,8 @@ type Memory struct {
 	tell     []func(Link)
 	tasks    *recent.Map[analyzer.TaskKey, *task]
 	byID     *recent.Map[string, *sameID]
-	agents   *recent.Map[string, *frames] // by name: all that were called
+	agents   *recent.Map[string, *frames]  // by name: all that were called
+	clients  *recent.Map[string, struct{}] // by name: all that have called, and are known
 	traces   *recent.Map[traceID, *trace]
 	contexts *recent.Map[string, *shared]
 	contents *recent.Map[digest.Digest, *frames]
@@ -147,10 +149,10 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		}
 	case analyzer.AnswerDone:
 		if p.Event == nil {
-			c.end(p.Arrival)
+			m.end(c, p.Arrival)
 		}
 	case analyzer.StreamEnded, analyzer.ExchangeDone:
-		c.end(p.Arrival)
+		m.end(c, p.Arrival)
 	}
 }
 
@@ -158,10 +160,16 @@ func (m *Memory) Take(p *analyzer.Pass) {
 func (m *Memory) Forgotten() int { return 0 }
 
 // end notes that a call was answered, or is over.
-func (c *call) end(arrival uint64) {
-	if c.ended == 0 {
-		c.ended = max(arrival, c.began)
-		c.settle()
+func (m *Memory) end(c *call, arrival uint64) {
+	if c.ended > 0 {
+		return
+	}
+	c.ended = max(arrival, c.began)
+	c.settle()
+	if _, asks := m.clients.Get(c.agent); asks || c.tasks > 0 {
+		c.packed()
+	} else {
+		c.luggage.leave()
 	}
 }
 
@@ -172,7 +180,10 @@ func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
 	}
 	if c.sends {
-		c.luggage = pack(a2a.Message{Value: x.Call.Message})
+		c.luggage.message = x.Call.Message
+	}
+	if !c.anonymous {
+		m.clients.Put(c.client, struct{}{})
 	}
 	c.trace, c.span, _ = traceOf(x.Request.Fields)
 	if x.Call.Operation == a2a.GetCard {

@@ -188,6 +188,7 @@ type showing struct {
 	p       present.Printer
 	seen    int // exchanges that could have been shown
 	matched int
+	caused  bool // what caused an exchange is printed with it
 }
 
 func (s *showing) run(ctx context.Context) (err error) {
@@ -225,10 +226,10 @@ func (s *showing) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// judges reports whether what the rules found is printed, or what came of an exchange or caused it.
+// judges reports whether what the rules found is printed, or what came of an exchange.
 func (s *showing) judges() bool {
 	switch s.o.Format {
-	case "list", "csv", "detail", "tree", "ladder", "json":
+	case "list", "csv", "detail", "tree", "ladder":
 		return true
 	}
 	return false
@@ -241,16 +242,30 @@ func (s *showing) reads() bool {
 
 // all prints what is in the capture now.
 func (s *showing) all(ctx context.Context) error {
-	if !s.judges() && s.keep.All() {
+	show := s.judged
+	switch plain := !s.judges() && s.keep.All(); {
+	case plain && s.o.Format == "json":
+		show = s.withCauses
+	case plain:
 		return s.plain(ctx)
 	}
 	for again := false; ; again = true {
-		err := s.judged(ctx, again)
+		err := show(ctx, again)
 		if again || !judged.DamagedReading(err) || s.p != nil {
 			return err
 		}
 		s.e.Tell("show: %s: %v; it is judged again", s.name, err)
 	}
+}
+
+// withCauses prints exchanges as they were recorded, and what caused each.
+func (s *showing) withCauses(ctx context.Context, again bool) (err error) {
+	if s.j, err = judged.Open(ctx, s.e, "show", s.name, s.src, again); err != nil {
+		return err
+	}
+	defer s.j.Close()
+	s.seen, s.matched, s.caused = 0, 0, true
+	return s.plain(ctx)
 }
 
 // plain prints exchanges as they were recorded: nothing of what they came to is needed.
@@ -267,7 +282,7 @@ func (s *showing) plain(ctx context.Context) error {
 			return err
 		}
 		s.seen = len(last)
-		return source.EachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(x, document.Part{}) })
+		return source.EachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(ctx, x, document.Part{}) })
 	}
 	var tail []found
 	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part document.Part) error {
@@ -276,7 +291,7 @@ func (s *showing) plain(ctx context.Context) error {
 			tail = append(tail, found{x.Seq, part})
 			return nil
 		}
-		if err := s.printPlain(x, part); err != nil {
+		if err := s.printPlain(ctx, x, part); err != nil {
 			return err
 		}
 		if s.enough() {
@@ -290,7 +305,7 @@ func (s *showing) plain(ctx context.Context) error {
 	for _, f := range tail[max(len(tail)-s.o.Tail.n, 0):] {
 		x, err := s.src.Exchange(ctx, f.seq)
 		if err == nil {
-			err = s.printPlain(x, f.part)
+			err = s.printPlain(ctx, x, f.part)
 		}
 		if err != nil {
 			return err
@@ -317,9 +332,16 @@ func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]u
 	}
 }
 
-func (s *showing) printPlain(x *capture.Exchange, part document.Part) error {
+func (s *showing) printPlain(ctx context.Context, x *capture.Exchange, part document.Part) error {
 	s.matched++
-	return s.print(&present.Shown{X: x}, part)
+	one := &present.Shown{X: x}
+	if s.caused {
+		var err error
+		if one.Row, err = s.j.Row(ctx, x.Seq); err != nil {
+			return err
+		}
+	}
+	return s.print(one, part)
 }
 
 // judged prints exchanges with what they came to. It reads the rows of those that are wanted, and the exchanges
