@@ -507,3 +507,27 @@ func TestWaysOnWhichNothingIsHeld(t *testing.T) {
 	client.Transport.(*http.Transport).Proxy = http.ProxyURL(through)
 	passes(desk, client, newAgent(t, echo).URL+"/", "what comes through the forward proxy is not held")
 }
+
+// An agent that is gone when a request goes on is not there, and that is what the record says.
+func TestHeldUntilTheAgentIsGone(t *testing.T) {
+	t.Parallel()
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+	desk := hold.NewDesk()
+	r := newRig(t, withDesk(desk), "a="+agent.URL)
+	desk.Set(&hold.Want{Requests: true, Match: sends})
+	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
+	m := waiting(t, desk, 1)[0]
+	agent.CloseClientConnections()
+	agent.Close()
+	until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
+	if err := desk.LetGo(m.ID); err != nil {
+		t.Fatal(err)
+	}
+	call.end(t)
+	if call.err == nil {
+		t.Errorf("got %+v", call)
+	}
+	if x := r.record()[0]; x.Fault == nil || x.Fault.Kind != "unreachable" || x.Fault.Side != "agent" {
+		t.Errorf("the record has the fault %v", x.Fault)
+	}
+}

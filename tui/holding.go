@@ -153,7 +153,7 @@ func (h *holding) changed(msg heldChanged) tea.Cmd {
 	return tea.Batch(h.watch(), h.tick())
 }
 
-// state says how many messages are held; "" if none is.
+// words say how many messages are held, or that some are to be; "" for neither.
 func (h *holding) words() string {
 	if n := len(h.state.Held); n > 0 {
 		return fmt.Sprintf("%d held", n)
@@ -225,7 +225,7 @@ func (h *holding) refresh() {
 	if len(h.state.Held) > 1 {
 		choices = append(choices, menu.Choice{Key: "a", Words: "let all of them go", Do: h.letAllGo})
 	}
-	choices = append(choices, menu.Choice{Key: "f", Words: "say what is to be held", Do: func() tea.Cmd { return h.askWhat("") }})
+	choices = append(choices, menu.Choice{Key: "f", Words: "say what is to be held", Do: h.askWhat})
 	if h.wants != "" {
 		choices = append(choices, menu.Choice{Key: "u", Words: "hold nothing any more", Do: func() tea.Cmd { return h.set(false, false, "") }})
 	}
@@ -239,9 +239,9 @@ func (h *holding) refresh() {
 func age(since time.Time) string { return time.Since(since).Truncate(time.Second).String() }
 
 // askWhat asks what is to be held.
-func (h *holding) askWhat(before string) tea.Cmd {
+func (h *holding) askWhat() tea.Cmd {
 	m := h.inspector
-	m.prompt = newPrompt("hold", before, func(value string) (tea.Cmd, error) { return holdWhat(m, value) })
+	m.prompt = newPrompt("hold", "", func(value string) (tea.Cmd, error) { return holdWhat(m, value) })
 	return nil
 }
 

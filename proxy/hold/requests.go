@@ -74,16 +74,14 @@ func (c *conn) hold(e *exchange, want *Want, wire []byte) bool {
 		return false
 	default:
 	}
-	it := l.desk.take(want, Message{Exchange: x}, func(d decision) {
-		go func() { // the agent may take its time
-
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.waits == e {
-				c.goOn(d)
-			}
-		}()
-	})
+	goOn := func(d decision) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.waits == e {
+			c.goOn(d)
+		}
+	}
+	it := l.desk.take(want, Message{Exchange: x}, func(d decision) { go goOn(d) }) // the agent may take its time
 	if it == nil {
 		return false
 	}
@@ -141,7 +139,7 @@ func (c *conn) connect() bool {
 	anew, err := c.dial(ctx)
 	l := c.line
 	if err != nil {
-		f := relay.DialFault(err, "")
+		f := relay.DialFault(err, l.agent.Addr)
 		l.mu.Lock()
 		l.failure = &f
 		l.mu.Unlock()
