@@ -19,7 +19,7 @@ func flagTopics() []manual.Topic {
 			Flags: []string{"record,run: alias allow-host allow-remote client no-rewrite timeout-head"},
 		},
 		{
-			Name: "forward", Short: "The forward proxy", Text: recorder.ForwardHelp,
+			Name: "forward", Short: "The forward proxy", Text: forwardTopic,
 			Flags: []string{"all-traffic proxy-auth timeout-tunnel tunnel"},
 		},
 		{
@@ -27,7 +27,7 @@ func flagTopics() []manual.Topic {
 			Flags: []string{"record,run,send,probe,replay: webhook-* no-webhooks", "send,probe,replay: allow-remote"},
 		},
 		{
-			Name: "reach", Short: "How agents are reached: TLS, certificates, proxies", Text: recorder.ReachHelp,
+			Name: "reach", Short: "How agents are reached: TLS, certificates, proxies", Text: reachTopic,
 			Flags: []string{"agent-ca ca client-cert client-key insecure upstream-proxy"},
 		},
 		{
@@ -101,6 +101,18 @@ tells apart clients that have the same one. Clients of the forward proxy can nam
 
   a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --agent booker=http://127.0.0.1:9001@0.0.0.0:7001 --allow-remote --allow-host booker
+`
+
+const forwardTopic = recorder.ForwardHelp + `
+
+  a2atap record --forward 7080 --tunnel idp.example
+  a2atap run --proxy-auth env:PROXY_AUTH -- python planner.py
+`
+
+const reachTopic = recorder.ReachHelp + `
+
+  a2atap record --agent booker=https://booker.example/a2a --agent-ca corporate.pem
+  a2atap probe https://booker.example/a2a --upstream-proxy env --client-cert me.pem
 `
 
 const webhooksTopic = recorder.WebhookHelp + `
