@@ -23,8 +23,8 @@ type pageFinding struct{ Place, Message, Who, Sections, Also, Anchor string }
 // maxPlaces bounds the findings of one rule on a page: more are not read.
 const maxPlaces = 100
 
-// pageGroups are findings by their rules, as a page shows them. Of each rule no more are held than are shown; the others are
-// counted.
+// pageGroups are findings by their rules, as a page shows them. Of each rule no more are held than are shown; the others
+// are counted.
 type pageGroups struct {
 	several bool // the findings are of several workflows
 	byRule  map[string]*pageGroup
@@ -53,7 +53,8 @@ func (g *pageGroups) add(f *analyzer.Finding, place, anchor string) {
 		in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
 	}
 	one.Findings = append(one.Findings, pageFinding{
-		place, messageOf(f), strings.TrimSuffix(f.Severity.String()+"; "+blame(f), "; "), in, strings.Join(f.Also, ", "), anchor,
+		place, messageOf(f), strings.TrimSuffix(f.Severity.String()+"; "+blame(f), "; "), in, strings.Join(f.Also, ", "),
+		anchor,
 	})
 }
 

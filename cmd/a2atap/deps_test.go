@@ -193,6 +193,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/cmd/internal/present", "a2atap/cmd/internal/source", "who prints is given what there is to print"},
 	{"a2atap/cmd/internal/recorder", "a2atap/cmd/internal/present", "who records tells a listener, whoever prints"},
 	{"a2atap/cmd/internal/recorder", "a2atap/cmd/internal/inspector", "recording works without a screen"},
+	{"a2atap/cmd/internal/recorder", "a2atap/cmd/internal/web", "recording works without a page"},
+	{"a2atap/cmd/internal/judged", "a2atap/cmd/internal/web", "a capture is followed, whoever shows it"},
 	{"a2atap/cmd/internal/cli", "a2atap/cmd/...", "environment and flags are what all other packages of commands stand on"},
 	{"a2atap/...", "a2atap/replay/peers", "the official SDKs are peers in tests only: one reading must not judge itself"},
 	{"a2atap/proxy/...", "net/http/httputil", "it cuts off answers of agents that answer at once"},

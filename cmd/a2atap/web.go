@@ -12,10 +12,10 @@ func newWeb(e cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "web CAPTURE",
 		Short: "Show a capture, finished or growing, as a page in a browser",
-		Long: `Web serves a page on this machine that shows a capture, and prints its address: the list of exchanges, which a filter
-narrows, workflows, findings with what to change, failed calls, the verdict, and each exchange with its contents and its
-ladder. A capture that is being recorded, by this or by another process, is shown as it grows, and so is one to which a
-later recording appends.
+		Long: `Web serves a page on this machine that shows a capture, and prints its address: the list of exchanges, which a
+filter narrows, workflows, findings with what to change, failed calls, the verdict, and each exchange with its contents
+and its ladder. A box sends messages to agents, as send does. A capture that is being recorded is shown as it grows, and
+so is one to which a later recording appends; record --web shows a recording of its own.
 
 The page asks for what is seen, so captures of any size can be looked at. It is made of what this program holds, loads
 nothing from elsewhere, and needs nothing installed but a browser.

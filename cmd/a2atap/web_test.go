@@ -158,7 +158,10 @@ func TestRecordWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, answer := asked(t, address, "api/send", bytes.NewReader(text))
-	for _, want := range []string{"two tickets", "stream-closed-on-terminal", `"failed":false`, `"verdict":"findings: 1 error`, "[streaming] Stream complete"} {
+	for _, want := range []string{
+		"two tickets", "stream-closed-on-terminal", `"failed":false`, `"verdict":"findings: 1 error`,
+		"[streaming] Stream complete",
+	} {
 		if status != http.StatusOK || !strings.Contains(answer, want) {
 			t.Errorf("sending: %d %s has no %s", status, answer, want)
 		}

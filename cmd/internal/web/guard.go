@@ -9,8 +9,8 @@ import (
 )
 
 // policy lets in what the page is made of, and nothing that stands in it (Content Security Policy Level 3).
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; " +
-	"form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // maxAsked bounds the body of a request, in bytes.
 const maxAsked = 1 << 20

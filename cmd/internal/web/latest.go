@@ -18,15 +18,17 @@ type latest[T any] struct {
 // costFactor is how many times as long as it took to make something it is used at least.
 const costFactor = 4
 
-// of returns what make makes of the version, or made of an earlier one a moment ago.
-func (l *latest[T]) of(ctx context.Context, version uint64, whole bool, make func(context.Context) (*T, error)) (*T, error) {
+// of returns what fresh makes of a version, or made of an earlier one a moment ago. That of a whole capture is never old.
+func (l *latest[T]) of(
+	ctx context.Context, version uint64, whole bool, fresh func(context.Context) (*T, error),
+) (*T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.value != nil && (l.version == version || !whole && time.Now().Before(l.rest)) {
 		return l.value, nil
 	}
 	began := time.Now()
-	value, err := make(ctx)
+	value, err := fresh(ctx)
 	switch {
 	case err != nil && l.value != nil && !whole && ctx.Err() == nil: // what is being written is read again later
 		return l.value, nil

@@ -170,7 +170,8 @@ func (b *bounded) Append(steps ...capture.Step) error {
 		})
 	}
 	if b.left < 0 {
-		return fmt.Errorf("what was sent and came back has more than %s, which is all that is shown of it", cli.SizeWords(maxPassed))
+		return fmt.Errorf("what was sent and came back has more than %s, which is all that is shown of it",
+			cli.SizeWords(maxPassed))
 	}
 	return b.Sink.Append(steps...)
 }

@@ -7,9 +7,10 @@
 //
 // # What it promises
 //
-// Only who has the token reads anything, and only under a name of the listener: a page of the web that makes its own name
-// lead here gets nothing. The script of the page sends the token in a header, so no other page can use it, and no cookie
-// goes to what else listens on this machine. What stands in the traffic is shown, and nothing in it is obeyed or loaded.
+// Only who has the token reads anything, and only under a name of the listener: a page of the web that makes its own
+// name lead here gets nothing. The script of the page sends the token in a header, so no other page can use it, and no
+// cookie goes to what else listens on this machine. What stands in the traffic is shown, and nothing in it is obeyed or
+// loaded.
 //
 // A page asks for what is seen, and so much is read. Held are a few numbers for each exchange, and, while the verdict is
 // made, the findings; of these a page has a hundred a rule.

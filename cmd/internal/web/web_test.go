@@ -182,7 +182,9 @@ func TestToken(t *testing.T) {
 	if len(token) < 26 {
 		t.Errorf("the token has %d characters of 5 bits", len(token))
 	}
-	for _, given := range []string{"", "Bearer ", token, "Bearer " + token[1:], "Bearer " + token + "A", "bearer" + token, "Basic " + token} {
+	for _, given := range []string{
+		"", "Bearer ", token, "Bearer " + token[1:], "Bearer " + token + "A", "bearer" + token, "Basic " + token,
+	} {
 		for _, path := range secret {
 			req := r.request(http.MethodGet, path+"&token="+token)
 			req.Header.Set("Authorization", given)
@@ -193,7 +195,8 @@ func TestToken(t *testing.T) {
 		for _, path := range paths {
 			req := r.request(http.MethodGet, path)
 			req.Header.Set("Authorization", given)
-			if status, _, body := r.do(req); status != http.StatusOK || strings.Contains(body, "booker") || strings.Contains(body, token) {
+			status, _, body := r.do(req)
+			if status != http.StatusOK || strings.Contains(body, "booker") || strings.Contains(body, token) {
 				t.Errorf("%s with %q: %d", path, given, status)
 			}
 		}
