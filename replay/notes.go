@@ -1,10 +1,15 @@
 package replay
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // notes are remarks in the order in which they were made. Of those of a kind the first is kept, and how many more there
-// were: a load of a hundred thousand calls can need the same one a hundred thousand times.
+// were: a load of a hundred thousand calls can need the same one a hundred thousand times. It may be used by several
+// goroutines.
 type notes struct {
+	mu   sync.Mutex
 	list []remark
 	at   map[string]int // where the remark of a kind is in the list
 }
@@ -17,6 +22,8 @@ type remark struct {
 
 // add makes a remark. One with the text of the first of its kind is that one again.
 func (n *notes) add(kind, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if i, known := n.at[kind]; known {
 		if n.list[i].text != text {
 			n.list[i].more++
@@ -30,8 +37,13 @@ func (n *notes) add(kind, text string) {
 	n.list = append(n.list, remark{text: text})
 }
 
+// once makes a remark, once.
+func (n *notes) once(text string) { n.add(text, text) }
+
 // texts returns the remarks in words.
 func (n *notes) texts() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	var list []string
 	for _, r := range n.list {
 		if r.more > 0 {

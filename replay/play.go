@@ -61,7 +61,7 @@ func (p *player) needs(ctx context.Context, e *entry) {
 		came := false
 		r.await(limit, func() bool { came = r.progress.Reached(d.progress); return came })
 		if !came && ctx.Err() == nil { // in time, or before the exchange ended
-			p.noteAlike("late", fmt.Sprintf(
+			p.notes.add("late", fmt.Sprintf(
 				"exchange %d was sent late: the event of exchange %d did not come that its client had seen", e.seq, d.seq))
 		}
 		cancel()
@@ -191,7 +191,7 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 	if rec.Call.Operation == a2a.GetCard && a.Kind == a2a.CardPayload && b.Kind == a2a.CardPayload {
 		recorded, current := a2a.DecodeCard(a.Answer.Payload.Value), a2a.DecodeCard(b.Answer.Payload.Value)
 		for _, note := range t.endpoints.learn(recorded, current) {
-			p.note(note)
+			p.notes.once(note)
 		}
 		if !p.translated() {
 			p.noteOffers(t, recorded, current)

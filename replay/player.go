@@ -89,16 +89,6 @@ func (p *player) countTexts(n int) {
 	p.texts += n
 }
 
-// note makes a remark, once.
-func (p *player) note(text string) { p.noteAlike(text, text) }
-
-// noteAlike makes a remark about one exchange that others may need, too: the first of a kind is made in full.
-func (p *player) noteAlike(kind, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.notes.add(kind, text)
-}
-
 // comparison compares what was recorded of an agent with what has the number live now.
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
@@ -144,7 +134,7 @@ func (p *player) noteCallers() {
 		if len(others) == 1 {
 			text += fmt.Sprintf("; --filter client:%s plays only what %s sent", others[0], others[0])
 		}
-		p.note(text)
+		p.notes.once(text)
 	}
 }
 

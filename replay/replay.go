@@ -84,7 +84,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 		return nil, err
 	}
 	p.noteCallers()
-	p.hooks, err = newHooks(o.Webhook, plan.push, p.log, p.note)
+	p.hooks, err = newHooks(o.Webhook, plan.push, p.log, p.notes.once)
 	return p, err
 }
 
@@ -135,7 +135,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	count := p.opts.Noise.Count()
 	r.Ignored, r.IgnoredBy, r.Matching = count.Ignored, count.Rules, count.Matched
 	for _, rule := range p.opts.Noise.Stale() {
-		p.note(rule)
+		p.notes.once(rule)
 	}
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes.texts(), p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })

@@ -150,7 +150,7 @@ func (c *carrier) push() {
 		return
 	}
 	c.dropPush = true
-	c.note("push configs were removed from messages: " + unreachable)
+	c.notes.once("push configs were removed from messages: " + unreachable)
 }
 
 // missing notes which secrets of the push config the recording does not have. Its placeholders are handed on: they are
@@ -160,7 +160,7 @@ func (c *carrier) missing() {
 		{"token", c.call.PushConfig.Token()}, {"credentials", c.call.PushConfig.Credentials()},
 	} {
 		if credential.HasPlaceholder([]byte(secret.text)) {
-			c.noteAlike("redacted "+secret.what, fmt.Sprintf("the %s in the push config of exchange %d was redacted when it "+
+			c.notes.add("redacted "+secret.what, fmt.Sprintf("the %s in the push config of exchange %d was redacted when it "+
 				"was recorded: the agent was given what stands there", secret.what, c.entry.seq))
 		}
 	}
@@ -232,7 +232,7 @@ func (p *player) field(values *compare.Values, f capture.Field, secrets *secrets
 		if value, ok := secrets.field(f.Name); ok {
 			return value, true
 		}
-		p.note(secrets.unsent("header " + f.Name))
+		p.notes.once(secrets.unsent("header " + f.Name))
 		return "", false
 	}
 	if strings.EqualFold(f.Name, "If-None-Match") {

@@ -125,7 +125,7 @@ func (p *player) withSecrets(target string, s *secrets) string {
 				name := parameterName(pair)
 				ours, ok := s.parameter(name)
 				if !ok {
-					p.note(s.unsent("query parameter " + name))
+					p.notes.once(s.unsent("query parameter " + name))
 					continue
 				}
 				pair = ours

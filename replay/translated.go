@@ -123,7 +123,7 @@ func (p *player) translate(t *target, e *entry, w *wording) (reason string) {
 	if err != nil {
 		return "it " + err.Error()
 	}
-	p.note(fmt.Sprintf("requests were translated to %s: their answers are compared by what they mean", to))
+	p.notes.once(fmt.Sprintf("requests were translated to %s: their answers are compared by what they mean", to))
 	w.say(r, i, m, u)
 	return ""
 }
@@ -240,7 +240,7 @@ func (p *player) noteOffers(t *target, recorded, live a2a.Card) {
 		if _, ok := compare.SameInterface(was, live.Interfaces); ok || !p.speaks(t, was) {
 			continue
 		}
-		p.note(fmt.Sprintf("the live card no longer offers %s %s, which the recording speaks; it offers %s: "+
+		p.notes.once(fmt.Sprintf("the live card no longer offers %s %s, which the recording speaks; it offers %s: "+
 			"--binding or --dialect plays the recording there", was.Binding, was.Dialects, offers(live.Interfaces)))
 	}
 }

@@ -24,7 +24,7 @@ var page = markup.Page(pageText + partsText)
 // A pageData is what the page shows. The template makes foreign texts safe.
 type pageData struct {
 	Title, Status, Verdict, Date, Nothing string
-	Good                                  bool
+	Good, Live                            bool
 	Captures                              []string
 	Tool                                  Tool
 	Matrix                                [][]string
@@ -112,8 +112,9 @@ func newPageData(r *Report) *pageData {
 	v := r.verdict()
 	data := &pageData{
 		Status: string(v.Status), Verdict: r.sentence(), Date: r.Now.UTC().Format("2006-01-02 15:04 UTC"),
-		Good: v.Status == judgment.StatusClean, Captures: r.Result.Captures, Tool: r.Tool, Directions: r.Directions,
-		RuleCount: len(r.Rules), Found: len(r.Result.Findings), Traffic: r.Traffic != nil,
+		Good: v.Status == judgment.StatusClean, Live: r.Result.Live, Captures: r.Result.Captures, Tool: r.Tool,
+		Directions: r.Directions,
+		RuleCount:  len(r.Rules), Found: len(r.Result.Findings), Traffic: r.Traffic != nil,
 	}
 	what := "check"
 	if r.Tests != nil {

@@ -74,7 +74,7 @@ state: open
 		"page": html.UnescapeString(
 			runForOutput(t, "check", name, "--format", "html", "--fail-on", "never", "--allow-empty")),
 	}
-	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, Reading: j.Reading}, 40, 200)
+	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, Reading: j.Reading}, 40, 300)
 	outcomes := make(map[string]bool)
 	for row, err := range j.Rows(t.Context(), 1) {
 		if err != nil {

@@ -117,6 +117,7 @@ func TestWebInABrowser(t *testing.T) {
 	// a filter, and the ladder of what it chooses
 	b.press("1", '1')
 	b.press("/", 191)
+	b.waits(`document.activeElement.id === "filter"`)
 	b.typed("#filter", "op:GetAgentCard")
 	b.press("Enter", 13)
 	b.waits(webRows + ` === 3`)
@@ -243,6 +244,7 @@ func TestWebGrowsInABrowser(t *testing.T) {
 	b.picture("web-growing")
 	endRecord()
 	b.waits(`document.querySelector("#counts").textContent === "42 exchanges, not being recorded"`)
+	b.waits(`document.querySelector("#status").textContent === "clean" && document.querySelector("#status").className === "good"`)
 	b.asks(ofPage(address))
 }
 

@@ -32,8 +32,10 @@ const trouble = (text) => { $("trouble").textContent = text; };
 const tell = () => {
   document.title = (news.status ? news.status + " · " : "") + news.name;
   $("name").textContent = news.name;
-  $("status").textContent = news.status ?? "";
-  $("status").className = news.status === "clean" ? "good" : "";
+  const last = news.whole && !news.live; // what is missing so far may come
+  const bad = last ? news.status !== "clean" : ["findings", "failing"].includes(news.status);
+  $("status").textContent = (last || !news.status ? "" : "so far ") + (news.status ?? "");
+  $("status").className = bad ? "bad" : last ? "good" : "";
   const words = news.verdict ?? "";
   $("sum").textContent = words.startsWith(news.status + ": ") ? words.slice(news.status.length + 2) : words;
   const counts = [news.exchanges === 1 ? "1 exchange" : news.exchanges.toLocaleString("en") + " exchanges"];
@@ -272,7 +274,8 @@ const around = (answer, n) => {
       "filter=" + encodeURIComponent(`task:"${task.replace(/["\\]/g, "\\$&")}"`));
   }
   if (n > 1) link("Previous", n - 1);
-  if (n && n < news.exchanges) link("Next", n + 1);
+  detail.next = n < news.exchanges;
+  if (detail.next) link("Next", n + 1);
   if (answer.left > 0) links.push(element("span", "faint", `${answer.left.toLocaleString("en")} more are not drawn`));
   $("around").replaceChildren(...links.flatMap((one) => [one, " "]));
 };
@@ -333,6 +336,7 @@ const drawDetail = once(async () => {
   if (answer.failed) box.append(element("p", "bad", answer.failed));
   Object.assign(detail, { drawn: path, html: answer.html });
   $("what").textContent = what;
+  detail.answer = answer;
   around(answer, n);
   if (n) for (const one of box.querySelectorAll("details.exchange")) one.open = true;
   $("detail").scrollTop = 0;
@@ -460,10 +464,10 @@ const send = async () => {
   $("send").querySelector("button").disabled = false;
 };
 
-// go changes the address, which leads to route.
+// go changes the address, and shows what it names.
 const go = (hash) => {
-  if (location.hash === "#" + hash) route();
-  else location.hash = hash;
+  if (location.hash !== "#" + hash) history.pushState(null, "", "#" + hash);
+  route();
 };
 
 // route shows what the address names: a view, an exchange or a place in one, a workflow, a ladder, a rule.
@@ -498,6 +502,7 @@ const refresh = () => {
   fetchSeen();
   drawPart();
   drawDetail();
+  if (detail.drawn && detail.n < news.exchanges && !detail.next) around(detail.answer, detail.n);
 };
 
 addEventListener("hashchange", route);

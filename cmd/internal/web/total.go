@@ -87,7 +87,7 @@ func resultOf(ctx context.Context, state judged.Followed, t *trees) (*judgment.R
 	if newer := state.Capture.Head().Counts; newer != nil {
 		result.Counts = *newer
 	}
-	result.Captures, result.Live = []string{cli.ShownName(state.Info.Name)}, state.Info.Live
+	result.Captures, result.Live = []string{cli.ShownName(state.Info.Name)}, state.Info.Live || !state.Whole
 	result.Note(state.Info)
 	result.Found = [analyzer.Error + 1]int{}
 	for f, err := range state.Capture.Findings(ctx, 0) {

@@ -295,6 +295,10 @@ func TestGrowing(t *testing.T) {
 	if got.All != 3 || len(got.Rows) != 3 {
 		t.Errorf("of three exchanges there are %+v", got)
 	}
+	var verdict fragment
+	if r.into("/api/part?name=verdict", &verdict); !strings.Contains(verdict.HTML, ">so far ") {
+		t.Errorf("the verdict on three exchanges is %.100s", verdict.HTML)
+	}
 	if err := m.Append(rest...); err != nil {
 		t.Fatal(err)
 	}
