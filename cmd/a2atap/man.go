@@ -16,8 +16,8 @@ func newMan(e cli.Env) *cobra.Command {
 		Short: "Write the manual pages, for man",
 		Long: `Man writes a page of the manual for each command, a2atap-check(1), and for each topic of the help, a2atap-filter(7),
 into the folders man1 and man7 beneath DIR. They are made of the same texts as the help. Packages bring them along;
-after an installation with Go, ~/.local/share/man is a folder in which man looks.`,
-		Example: `  a2atap man ~/.local/share/man
+after an installation with Go, man looks in share/man beside the folder bin of the program.`,
+		Example: `  a2atap man "$(go env GOPATH)/share/man"
   a2atap man . && man -M . a2atap-check`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			built := cli.Built()
