@@ -224,7 +224,7 @@ func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding, n
 	}
 	whose := [][]*analyzer.Finding{same}
 	if named {
-		whose = byName(same)
+		whose = grouped(same, nameOf)
 	}
 	for i, list := range whose {
 		if len(list) == 0 {
@@ -285,18 +285,18 @@ func who(f *analyzer.Finding, named bool) string {
 	return " (" + analyzer.Clean(nameOf(f)) + ")"
 }
 
-// byName returns findings by who broke the rule, in the order of their first ones.
-func byName(list []*analyzer.Finding) (whose [][]*analyzer.Finding) {
+// grouped returns findings by what a function says of them, in the order of their first ones.
+func grouped(list []*analyzer.Finding, by func(*analyzer.Finding) string) (groups [][]*analyzer.Finding) {
 	at := make(map[string]int)
 	for _, f := range list {
-		n, there := at[nameOf(f)]
+		n, there := at[by(f)]
 		if !there {
-			n = len(whose)
-			at[nameOf(f)], whose = n, append(whose, nil)
+			n = len(groups)
+			at[by(f)], groups = n, append(groups, nil)
 		}
-		whose[n] = append(whose[n], f)
+		groups[n] = append(groups[n], f)
 	}
-	return whose
+	return groups
 }
 
 // place returns the place of a finding, with the name of its capture where there are several.

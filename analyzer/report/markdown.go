@@ -184,7 +184,7 @@ func mdFindings(b *strings.Builder, r *judgment.Result) {
 	rows := [][]string{{"Severity", "At fault", "Rule", "Place", "Message", "Sections"}}
 	left := 0
 	for _, g := range groups(r.Findings) {
-		for _, same := range byMessage(g) {
+		for _, same := range grouped(g, messageOf) {
 			if len(rows) > maxRows {
 				left += len(same)
 				continue
@@ -204,7 +204,7 @@ func mdFindings(b *strings.Builder, r *judgment.Result) {
 
 // mdPlaces lists the places of findings, with the names of those who are at fault where there are several.
 func mdPlaces(list []*analyzer.Finding, captures bool) string {
-	whose := byName(list)
+	whose := grouped(list, nameOf)
 	var all []string
 	for _, of := range whose {
 		most := max(2, maxCells/len(whose))
@@ -229,20 +229,6 @@ func mdPlaces(list []*analyzer.Finding, captures bool) string {
 		}
 	}
 	return strings.Join(all, "; ")
-}
-
-// byMessage returns findings by what they say, in the order of their first ones.
-func byMessage(list []*analyzer.Finding) (same [][]*analyzer.Finding) {
-	at := make(map[string]int)
-	for _, f := range list {
-		n, there := at[messageOf(f)]
-		if !there {
-			n = len(same)
-			at[messageOf(f)], same = n, append(same, nil)
-		}
-		same[n] = append(same[n], f)
-	}
-	return same
 }
 
 // mdNotObserved names the rules that nothing in the captures put to the test.

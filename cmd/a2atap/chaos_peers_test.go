@@ -19,6 +19,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/tui"
@@ -374,28 +375,31 @@ func (c *chaos) stored() (numbers map[string]bool, n int) {
 	if _, err := os.Stat(c.path); err != nil {
 		return numbers, 0
 	}
-	src, err := bolt.Read(c.path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer src.Close()
-	for x, err := range src.Exchanges(c.t.Context(), 1) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
+	c.each(func(x *capture.Exchange) {
 		n++
 		number := numberOf(x)
 		if numbers[number] && number != "" {
 			c.t.Errorf("exchange %s is in the capture twice", number)
 		}
 		numbers[number] = true
-	}
+	})
 	return numbers, n
 }
 
 // headless returns how many exchanges are in the capture, with a gap, whose beginning was lost: which of those that
 // clients made they are is not known.
 func (c *chaos) headless() (n int64) {
+	c.t.Helper()
+	c.each(func(x *capture.Exchange) {
+		if len(x.Request.Head) == 0 {
+			n++
+		}
+	})
+	return n
+}
+
+// each calls f with the exchanges of the capture.
+func (c *chaos) each(f func(*capture.Exchange)) {
 	c.t.Helper()
 	src, err := bolt.Read(c.path)
 	if err != nil {
@@ -406,11 +410,8 @@ func (c *chaos) headless() (n int64) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if len(x.Request.Head) == 0 {
-			n++
-		}
+		f(x)
 	}
-	return n
 }
 
 // repair has a damaged capture looked at and repaired, which may not be possible but is always said in words.

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"a2atap/proxy/internal/bottom"
 )
 
 // A conn is the connection to the agent as the relay has it. What the relay writes is requests, in the order in which they
@@ -51,37 +53,13 @@ func (c *conn) isGone() {
 	}()
 }
 
-// NetConn returns the connection at the bottom, for a reset.
+// NetConn returns the connection at the bottom, for a reset. What waits learns when it is closed.
 func (c *conn) NetConn() net.Conn {
-	below := c.agent()
-	for {
-		over, ok := below.(interface{ NetConn() net.Conn })
-		if !ok {
-			return &bottom{below, c}
-		}
-		below = over.NetConn()
-	}
-}
-
-// A bottom is the connection below all others. What waits above learns when it is closed.
-type bottom struct {
-	net.Conn
-	over *conn
-}
-
-// SetLinger is that of TCP.
-func (b *bottom) SetLinger(seconds int) error {
-	if tcp, ok := b.Conn.(interface{ SetLinger(int) error }); ok {
-		return tcp.SetLinger(seconds)
-	}
-	return nil
-}
-
-// Close implements net.Conn.
-func (b *bottom) Close() error {
-	err := b.Conn.Close()
-	b.over.isGone()
-	return err
+	return bottom.Of(c.agent(), func(below net.Conn) error {
+		err := below.Close()
+		c.isGone()
+		return err
+	})
 }
 
 // SetReadDeadline implements net.Conn.

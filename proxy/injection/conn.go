@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"a2atap/proxy/internal/bottom"
 )
 
 // A conn is the connection to the agent as the relay has it. What the relay writes is a request, and each write belongs
@@ -135,36 +137,12 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// NetConn returns the connection at the bottom, for a reset.
+// NetConn returns the connection at the bottom, for a reset. What waits learns when it is closed.
 func (c *conn) NetConn() net.Conn {
-	below := c.Conn
-	for {
-		over, ok := below.(interface{ NetConn() net.Conn })
-		if !ok {
-			return &bottom{below, c}
-		}
-		below = over.NetConn()
-	}
-}
-
-// A bottom is the connection below all others. What waits above learns when it is closed.
-type bottom struct {
-	net.Conn
-	over *conn
-}
-
-// SetLinger is that of TCP.
-func (b *bottom) SetLinger(seconds int) error {
-	if tcp, ok := b.Conn.(interface{ SetLinger(int) error }); ok {
-		return tcp.SetLinger(seconds)
-	}
-	return nil
-}
-
-// Close implements net.Conn.
-func (b *bottom) Close() error {
-	b.over.end.Do(func() { close(b.over.gone) })
-	return b.Conn.Close()
+	return bottom.Of(c.Conn, func(below net.Conn) error {
+		c.end.Do(func() { close(c.gone) })
+		return below.Close()
+	})
 }
 
 // wait waits until then, and reports false where the client has left before. The error is that of the read.
