@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func readDelivery(x *capture.Exchange) []delivery {
 	if err != nil || len(body) == 0 {
 		return nil
 	}
-	doc := a2a.Parse(body)
+	doc := a2a.Parse(bytes.Clone(body)) // which is part of a block of the capture, and would keep all of that
 	d := delivery{seq: x.Seq, answer: a2a.Answer{Doc: doc, Payload: a2a.ReadWebhook(&doc)}}
 	d.task = compare.NewItem(0, d.answer).Task
 	return []delivery{d}
