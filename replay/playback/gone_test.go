@@ -1,7 +1,6 @@
 package playback
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http/httptest"
@@ -18,11 +17,11 @@ func (gone) Exchange(context.Context, uint64) (*capture.Exchange, error) {
 	return nil, errors.New("the file is gone")
 }
 
-// A request whose answer cannot be read from the capture any more is told so, and does not count as served.
-func TestAnswerIsGone(t *testing.T) {
-	src := capture.NewMemory(capture.Info{})
-	const ask = `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`
-	x := &capture.Exchange{
+const ask = `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`
+
+// recordedTask is a call that asks for a task, and its answer.
+func recordedTask() *capture.Exchange {
+	return &capture.Exchange{
 		Seq: 1, State: capture.StateClosed, Agent: capture.Peer{Name: "a", URL: "http://127.0.0.1:1/rpc"},
 		Request: capture.Request{
 			Head: []byte("POST /rpc HTTP/1.1\r\nContent-Type: application/json\r\n\r\n"),
@@ -33,7 +32,12 @@ func TestAnswerIsGone(t *testing.T) {
 			Body: capture.Body{Data: []byte(`{"jsonrpc":"2.0","id":1,"result":{"id":"t1"}}`), Complete: true},
 		},
 	}
-	if err := src.Append(capture.Steps(x)...); err != nil {
+}
+
+// A request whose answer cannot be read from the capture any more is told so, and does not count as served.
+func TestAnswerIsGone(t *testing.T) {
+	src := capture.NewMemory(capture.Info{})
+	if err := src.Append(capture.Steps(recordedTask())...); err != nil {
 		t.Fatal(err)
 	}
 	p, err := New(t.Context(), gone{src}, Options{})
@@ -42,7 +46,7 @@ func TestAnswerIsGone(t *testing.T) {
 	}
 	defer p.Close()
 	w := httptest.NewRecorder()
-	r := httptest.NewRequest("POST", "/rpc", bytes.NewReader([]byte(ask)))
+	r := httptest.NewRequest("POST", "/rpc", strings.NewReader(ask))
 	r.Header.Set("Content-Type", "application/json")
 	p.ServeHTTP(w, r)
 	if body := w.Body.String(); !strings.Contains(body, "read exchange 1 of the capture again: the file is gone") {
@@ -51,4 +55,36 @@ func TestAnswerIsGone(t *testing.T) {
 	if got := p.Report(); got.Served != 0 || got.Missed != 1 {
 		t.Errorf("%s", got.Verdict())
 	}
+}
+
+// A client that sends no more, which ends the context of its request, still reads.
+func TestAnswerForWhoSendsNoMore(t *testing.T) {
+	src := capture.NewMemory(capture.Info{})
+	if err := src.Append(capture.Steps(recordedTask())...); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(t.Context(), canceled{src}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", "/rpc", strings.NewReader(ask))
+	r.Header.Set("Content-Type", "application/json")
+	cancel()
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if w.Code != 200 || p.Report().Served != 1 {
+		t.Errorf("it is answered with %d %s", w.Code, w.Body.String())
+	}
+}
+
+// canceled is a capture that is not read for whoever is gone.
+type canceled struct{ capture.Source }
+
+func (c canceled) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return c.Source.Exchange(ctx, seq)
 }

@@ -32,7 +32,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.missed(miss)
 		return
 	}
-	was, err := p.recording.open(r.Context(), a)
+	was, err := p.recording.open(p.ctx, a) // a client that sends no more may still read
 	if err != nil {
 		p.mu.Lock()
 		p.report.Served--
