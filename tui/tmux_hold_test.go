@@ -17,7 +17,7 @@ func TestHoldInTerminal(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	program, _ := recordAgent(t, dir)
 	editor := filepath.Join(dir, "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nexec sed -i.was 's/two tickets/message-only/' \"$1\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nexec sed -i 's/two tickets/message-only/' \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := screen{t: t, socket: filepath.Join(dir, "tmux")}

@@ -15,10 +15,14 @@ import (
 // An interrupt ends a command that reads, also one that waits for its input, and it says so.
 func TestInterruptedReader(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"check", "-"}, {"show", "-"}, {"export", "-", "-o", t.TempDir() + "/c.har"}} {
+	for _, args := range [][]string{
+		{"check", "-"}, {"show", "-"}, {"export", "-", "-o", t.TempDir() + "/c.har"}, {"replay", "-", "--to", "http://127.0.0.1:1"},
+	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
+			folder := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "a2atap", args...)
+			cmd.Env = append(os.Environ(), "TMPDIR="+folder)
 			in, err := cmd.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -37,9 +41,15 @@ func TestInterruptedReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd.Wait() //nolint:errcheck // its status is asked for below
-			if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted ||
-				said.String() != "a2atap: "+args[0]+": interrupted\n" {
+			says := "a2atap: " + args[0] + ": interrupted\n"
+			if args[0] == "replay" { // whose interrupts end what it sends
+				says = ""
+			}
+			if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted || said.String() != says {
 				t.Errorf("exit status %d: %q", code, said.String())
+			}
+			if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+				t.Errorf("it leaves %v behind, %v", left, err)
 			}
 		})
 	}

@@ -73,11 +73,12 @@ func readsOn(cmd *cobra.Command) bool {
 // untilInterrupted returns a context that ends with an interrupt. What the command waits for then, such as its standard
 // input, may not come: the process ends soon after in any case, unless cancel is called.
 func untilInterrupted(ctx context.Context, e cli.Env, command string) (_ context.Context, cancel func()) {
+	e.Common.Interruptible = true
 	ctx, end := cli.UntilInterrupted(ctx, e)
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(interruptedWithin, func() {
 			sayInterrupted(e, command)
-			os.Exit(cli.ExitInterrupted)
+			e.Exit(cli.ExitInterrupted)
 		})
 	})
 	return ctx, func() {

@@ -75,7 +75,10 @@ type CommonFlags struct {
 	NoColor  bool   // no colour even on a terminal
 	Progress string // auto, always or never
 
-	done atomic.Value // how far the command was when that was shown last, such as "2 of 10 exchanges": a string
+	Interruptible bool // the command takes interrupts from its beginning
+
+	temporary temporaries
+	done      atomic.Value // how far the command was when that was shown last, such as "2 of 10 exchanges": a string
 }
 
 // SoFar says how far a command was when its progress was shown last, as in " after 2 of 10 exchanges"; "" if it was not

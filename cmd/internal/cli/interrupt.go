@@ -79,7 +79,7 @@ func (i *Interrupts) twice(ctx context.Context, signals <-chan os.Signal, interr
 // endAtOnce ends the process, whatever it is doing.
 func (e Env) endAtOnce() {
 	fmt.Fprintln(e.Err, "a2atap: interrupted twice; what was not yet stored is lost")
-	os.Exit(ExitInterrupted)
+	e.Exit(ExitInterrupted)
 }
 
 // A SignalRelay passes signals on to the program until it has ended. After that they interrupt the work that is left.

@@ -126,23 +126,32 @@ func openStdin(e cli.Env) (capture.Source, error) {
 		return nil, fmt.Errorf("copy standard input to a file: %w", err)
 	}
 	defer tmp.Close()
-	if _, err := io.Copy(tmp, e.In); err != nil {
-		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), os.Remove(tmp.Name()))
-	}
-	src, err := OpenFile(tmp.Name())
+	t := &temporary{path: tmp.Name(), forget: e.Temporary(tmp.Name())}
+	stop := e.ExitWhenInterrupted()
+	_, err = io.Copy(tmp, e.In)
+	stop()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("standard input: %w", err), os.Remove(tmp.Name()))
+		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), t.remove())
 	}
-	return &temporary{Source: src, path: tmp.Name()}, nil
+	if t.Source, err = OpenFile(tmp.Name()); err != nil {
+		return nil, errors.Join(fmt.Errorf("standard input: %w", err), t.remove())
+	}
+	return t, nil
 }
 
 // temporary is a source whose file is removed with it.
 type temporary struct {
 	capture.Source
-	path string
+	path   string
+	forget func()
 }
 
-func (t *temporary) Close() error { return errors.Join(t.Source.Close(), os.Remove(t.path)) }
+func (t *temporary) Close() error { return errors.Join(t.Source.Close(), t.remove()) }
+
+func (t *temporary) remove() error {
+	defer t.forget()
+	return os.Remove(t.path)
+}
 
 // Each calls f with all exchanges, in order.
 func Each(ctx context.Context, src capture.Source, f func(*capture.Exchange) error) error {
