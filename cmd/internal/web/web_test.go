@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience ends a test that waits for something that does not come.
-const patience = 30 * time.Second
+const patience = 4 * time.Minute
 
 // A reader reads a page that is served.
 type reader struct {
