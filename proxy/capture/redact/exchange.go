@@ -31,16 +31,17 @@ func (r *redactor) responseBody(out []capture.Step, s capture.Step, what capture
 
 func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.RequestEnd) []capture.Step {
 	o := r.exchange(s)
-	capture.Assemble(o.x, s)
+	capture.Assemble(&o.x, s)
 	var keys []capture.Key
 	out, s.Parsed, keys = o.endRequest(out)
-	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
-	s.What = what
+	if len(what.Trailer) > 0 {
+		what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+		s.What = what
+	}
 	s.Keys = append(s.Keys, keys...)
 	out = append(out, s)
-	if o.answered != nil {
-		answered := *o.answered
-		o.answered = nil
+	if answered := o.answered; answered.What != nil {
+		o.answered = capture.Step{}
 		out = r.responseEnd(out, answered, answered.What.(capture.ResponseEnd))
 	}
 	return out
@@ -49,14 +50,16 @@ func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.R
 func (r *redactor) responseEnd(out []capture.Step, s capture.Step, what capture.ResponseEnd) []capture.Step {
 	o := r.exchange(s)
 	if !o.requestDone {
-		o.answered = &s
+		o.answered = s
 		return out
 	}
-	capture.Assemble(o.x, s)
+	capture.Assemble(&o.x, s)
 	var keys []capture.Key
 	out, s.Parsed, keys = o.endResponse(out)
-	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
-	s.What = what
+	if len(what.Trailer) > 0 {
+		what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+		s.What = what
+	}
 	s.Keys = append(s.Keys, keys...)
 	return append(out, s)
 }
@@ -66,31 +69,33 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 		var keys []capture.Key
 		out, keys = r.finish(out, o)
 		s.Keys = append(s.Keys, keys...)
-		what.Dropped += o.withheld
+		if o.withheld > 0 {
+			what.Dropped += o.withheld
+			s.What = what
+		}
+		r.forget(o)
 	}
 	if what.Fault != nil && !r.opts.Keep {
 		fault := *what.Fault
 		fault.Detail = r.mask.text(fault.Detail)
 		what.Fault = &fault
+		s.What = what
 	}
-	s.What = what
 	return append(out, s)
 }
 
-// finish hands on what waits in an exchange of which no more will come, and forgets it. It returns the keys that have
-// no step to go with.
+// finish hands on what waits in an exchange of which no more will come. It returns the keys that have no step to go
+// with.
 func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, []capture.Key) {
 	var keys, more []capture.Key
 	if !o.requestDone {
 		out, _, keys = o.endRequest(out)
 	}
-	if o.answered != nil {
-		out = r.responseEnd(out, *o.answered, o.answered.What.(capture.ResponseEnd))
+	if answered := o.answered; answered.What != nil {
+		out = r.responseEnd(out, answered, answered.What.(capture.ResponseEnd))
 	} else if !o.responseDone && (o.x.Response != nil || o.response.last.What != nil) {
 		out, _, more = o.endResponse(out)
 	}
-	r.held -= o.remembered
-	delete(r.open, o.x.Seq)
 	return out, append(keys, more...)
 }
 
@@ -100,10 +105,12 @@ func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, *capture.
 	o.requestDone = true
 	b := &o.x.Request.Body
 	p, parsed, keys, err := o.end(&o.request, b, func(by capture.Describer, m *capture.Parsed) capture.Description {
-		return by.Request(o.x, m)
+		return by.Request(&o.x, m)
 	})
 	if s := o.request.last; s.What != nil {
-		s.What = capture.RequestBody(p)
+		if was, ok := s.What.(capture.RequestBody); !ok || !p.is(piece(was)) {
+			s.What = capture.RequestBody(p)
+		}
 		out = o.note(append(out, s), err)
 	}
 	o.remember(b)
@@ -115,10 +122,12 @@ func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture
 	o.responseDone = true
 	b := &o.answer().Body
 	p, parsed, keys, err := o.end(&o.response, b, func(by capture.Describer, m *capture.Parsed) capture.Description {
-		return by.Response(o.x, m)
+		return by.Response(&o.x, m)
 	})
 	if s := o.response.last; s.What != nil {
-		s.What = capture.ResponseBody(p)
+		if was, ok := s.What.(capture.ResponseBody); !ok || !p.is(piece(was)) {
+			s.What = capture.ResponseBody(p)
+		}
 		out = o.note(append(out, s), err)
 	}
 	b.Data = nil // the next Sink's now
@@ -129,7 +138,8 @@ func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture
 func (o *openExchange) answer() *capture.Response {
 	if o.x.Response == nil {
 		unknown := capture.Body{Size: capture.NotKnown, At: capture.NotKnown}
-		o.x.Response = &capture.Response{At: capture.NotKnown, Body: unknown}
+		o.room = capture.Response{At: capture.NotKnown, Body: unknown}
+		o.x.Response = &o.room
 	}
 	return o.x.Response
 }
@@ -217,7 +227,7 @@ func (o *openExchange) describe(
 		}
 	}()
 	d = ask(o.r.opts.Describer, m)
-	o.r.names.Learn(o.x, d)
+	o.r.names.Learn(&o.x, d)
 	return d, true
 }
 
@@ -262,7 +272,7 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	s.Parsed = nil
 	parsed.Head = o.response.head
 	d, ok := o.describe(parsed,
-		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(&o.x, &e, m) })
 	parsed.Head = nil // which may have held secrets
 	s.Keys = append(s.Keys, d.Keys...)
 	if r.opts.Keep {
@@ -308,14 +318,7 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 		what.Head = r.head(r.exchange(s), what.Head, answerHead)
 		s.What = what
 	case capture.ResponseHead:
-		o := r.exchange(s)
-		capture.Assemble(o.x, s)
-		head := capture.ParseResponseHead(what.Head)
-		o.response.head = &head
-		var note string
-		what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
-		s.What = what
-		return withNote(append(out, s), note)
+		return r.answered(out, s, what)
 	case capture.ResponseBody:
 		return r.responseBody(out, s, what)
 	case capture.ResponseEvent:
@@ -324,7 +327,7 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 		return r.responseEnd(out, s, what)
 	case capture.Fact:
 		if o := r.open[s.Seq]; o != nil {
-			capture.Assemble(o.x, s)
+			capture.Assemble(&o.x, s)
 		}
 		s.What = r.fact(what)
 	case capture.Closed:
