@@ -38,7 +38,7 @@ func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.R
 		what.Trailer = r.head(o, what.Trailer, fieldsOnly)
 		s.What = what
 	}
-	s.Keys = append(s.Keys, keys...)
+	s.Keys = withKeys(s.Keys, keys)
 	out = append(out, s)
 	if answered := o.answered; answered.What != nil {
 		o.answered = capture.Step{}
@@ -60,7 +60,7 @@ func (r *redactor) responseEnd(out []capture.Step, s capture.Step, what capture.
 		what.Trailer = r.head(o, what.Trailer, fieldsOnly)
 		s.What = what
 	}
-	s.Keys = append(s.Keys, keys...)
+	s.Keys = withKeys(s.Keys, keys)
 	return append(out, s)
 }
 
@@ -68,7 +68,7 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 	if o := r.open[s.Seq]; o != nil {
 		var keys []capture.Key
 		out, keys = r.finish(out, o)
-		s.Keys = append(s.Keys, keys...)
+		s.Keys = withKeys(s.Keys, keys)
 		if o.withheld > 0 {
 			what.Dropped += o.withheld
 			s.What = what
@@ -96,7 +96,15 @@ func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, 
 	} else if !o.responseDone && (o.x.Response != nil || o.response.last.What != nil) {
 		out, _, more = o.endResponse(out)
 	}
-	return out, append(keys, more...)
+	return out, withKeys(keys, more)
+}
+
+// withKeys returns keys and more of them.
+func withKeys(keys, more []capture.Key) []capture.Key {
+	if len(keys) == 0 {
+		return more
+	}
+	return append(keys, more...)
 }
 
 // endRequest describes the request and hands on its body. It returns what that was parsed to, if it is handed on as it
@@ -159,14 +167,18 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	} else if text, coded, whole, err = h.finish(b, o.r.decodeLimit); len(text) > longBody && o.r.outOfTime() {
 		text, coded, whole, err = nil, false, false, errNoTime
 	}
-	parsed = &capture.Parsed{Head: h.head, Text: text}
+	room := &struct { // one piece of memory for both
+		capture.Parsed
+		doc jsondoc.Doc
+	}{Parsed: capture.Parsed{Head: h.head, Text: text}}
+	parsed = &room.Parsed
 	switch {
 	case err != nil || len(text) == 0:
 	case h.kind == bodyGRPC:
 		readMessage(h.head.GRPCMessage(), text, parsed)
 	case h.kind == bodyJSON || looksLikeJSON(text):
-		doc := jsondoc.Parse(text)
-		parsed.Doc = &doc
+		room.doc = jsondoc.Parse(text)
+		parsed.Doc = &room.doc
 	}
 	d, ok := o.describe(parsed, ask)
 	if !ok && err == nil && !o.r.opts.Keep {
@@ -274,7 +286,7 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	d, ok := o.describe(parsed,
 		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(&o.x, &e, m) })
 	parsed.Head = nil // which may have held secrets
-	s.Keys = append(s.Keys, d.Keys...)
+	s.Keys = withKeys(s.Keys, d.Keys)
 	if r.opts.Keep {
 		s.Parsed = parsed
 		return append(out, s)
