@@ -32,7 +32,7 @@ type writer struct {
 	since   time.Time     // when the first of the steps under way came
 	whole   time.Time     // what came before is stored with the steps under way
 	watch   segments.Watch
-	size    int64  // bytes of the last segment that are in use
+	size    int64 // bytes of the last segment that are in use
 	scratch scratch
 	failing string
 	broken  error // the database faulted: it cannot be used any more
