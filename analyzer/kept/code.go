@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "6486d02f8c523004"
+const code = "8afba9603e5db739"
