@@ -50,24 +50,45 @@ func New[K comparable, V any](limit int) *Map[K, V] {
 
 // Get returns the value of a key, and whether the map holds one.
 func (m *Map[K, V]) Get(key K) (value V, ok bool) {
+	if v := m.Find(key); v != nil {
+		return *v, true
+	}
+	return value, false
+}
+
+// Find is Get for who wants to change the value: it returns where that stands until the next Put, At or Delete; nil if
+// the map does not hold the key.
+func (m *Map[K, V]) Find(key K) *V {
 	if m.len == 0 {
-		return value, false
+		return nil
 	}
 	i := m.index[m.find(key, m.hash(key))].at
 	if i == 0 {
-		return value, false
+		return nil
 	}
 	m.use(i)
-	return m.entries[i].value, true
+	return &m.entries[i].value
+}
+
+// At is Find that puts the zero V under a key which the map does not hold. It returns whether it did hold it.
+func (m *Map[K, V]) At(key K) (value *V, known bool) {
+	i, known, _, _ := m.at(key)
+	return &m.entries[i].value, known
 }
 
 // Put stores a value. It returns the one that had to be forgotten for it, if one had.
 func (m *Map[K, V]) Put(key K, value V) (dropped V, ok bool) {
+	i, _, dropped, ok := m.at(key)
+	m.entries[i].value = value
+	return dropped, ok
+}
+
+// at returns the entry of a key, made if need be, whether it was there, and what had to be forgotten for it.
+func (m *Map[K, V]) at(key K) (i int32, known bool, dropped V, ok bool) {
 	hash := m.hash(key)
 	if i := m.index[m.find(key, hash)].at; i != 0 {
-		m.entries[i].value = value
 		m.use(i)
-		return dropped, false
+		return i, true, dropped, false
 	}
 	if m.len >= m.limit {
 		oldest := m.entries[0].next
@@ -75,20 +96,19 @@ func (m *Map[K, V]) Put(key K, value V) (dropped V, ok bool) {
 		m.remove(oldest)
 		m.forgotten++
 	}
-	i := m.free
-	if i == 0 {
+	if i = m.free; i == 0 {
 		i = int32(len(m.entries))
 		m.entries = append(m.entries, entry[K, V]{})
 	} else {
 		m.free = m.entries[i].next
 	}
-	m.entries[i].key, m.entries[i].value = key, value
+	m.entries[i].key = key
 	m.append(i)
 	if m.len++; m.len > len(m.index)/4*3 {
 		m.grow()
 	}
 	m.index[m.find(key, hash)] = place{hash, i} // a free one
-	return dropped, ok
+	return i, false, dropped, ok
 }
 
 // Delete takes a key out, if the map holds it. That does not count as forgotten.
