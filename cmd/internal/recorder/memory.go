@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	idleCheck = 250 * time.Millisecond // how often it is looked whether a recording is idle
-	idleShare = 200                    // giving memory back takes at most this part of the time: one in so many
+	idleCheck = 100 * time.Millisecond // how often it is looked whether a recording is idle
+	idleShare = 100                    // giving memory back takes at most this part of the time: one in so many
 )
 
-// A memoryKeeper gives memory that is not in use back to the system while nothing is recorded: buffers that a load has
-// left, and the stacks of connections that are silent. It is for one goroutine.
+// A memoryKeeper gives memory that is not in use back to the system while nothing is recorded or judged: buffers that a
+// load has left, what judging it has left, and the stacks of connections that are silent. It is for one goroutine.
 type memoryKeeper struct {
-	position func() uint64    // how far the record has come
-	trim     func()           // keeps what is in use within its bounds, while something is recorded
-	busy     func() bool      // something waits to be recorded or judged
+	position func() uint64    // grows while something is recorded or judged
+	trim     func()           // keeps what is in use within its bounds, while it grows
+	busy     func() bool      // something waits to be recorded
 	free     func()           // two collections, since pools keep what they hold over the first
 	now      func() time.Time // of the monotonic clock
 
@@ -52,7 +52,7 @@ func (k *memoryKeeper) run(ctx context.Context) {
 	}
 }
 
-// check gives memory back if nothing was recorded since the last check, and something since it was last given back.
+// check gives memory back if nothing was done since the last check, and something since it was last given back.
 // That takes a collection, so that it comes the more rarely the longer it takes.
 func (k *memoryKeeper) check() {
 	at, now := k.position(), k.now()
