@@ -148,6 +148,18 @@ func (c *call) busy(x *analyzer.Exchange) (answering, working bool) {
 	return false, c.tasks > 0 && !gone
 }
 
+// idKey is the key of an id alone: that of a task, whoever has made it, or of a context.
+func idKey(id string) analyzer.TaskKey { return analyzer.TaskKeyOf("", "", id) }
+
+// A sameID is the makers of tasks that have the same id, at different agents.
+type sameID struct {
+	list [maxMakers]*call
+	n    int
+	more bool // than are kept
+}
+
+func (s *sameID) makers() []*call { return s.list[:s.n] }
+
 // frames are calls with something in common that are not idle, or have become so of late.
 type frames struct {
 	list    []*call

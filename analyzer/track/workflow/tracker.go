@@ -88,18 +88,6 @@ type task struct {
 	over  bool
 }
 
-// idKey is the key of an id alone: that of a task, whoever has made it, or of a context.
-func idKey(id string) analyzer.TaskKey { return analyzer.TaskKeyOf("", "", id) }
-
-// A sameID is the makers of tasks that have the same id, at different agents.
-type sameID struct {
-	list [maxMakers]*call
-	n    int
-	more bool // than are kept
-}
-
-func (s *sameID) makers() []*call { return s.list[:s.n] }
-
 // A shared is what has to do with one context.
 type shared struct {
 	frames
