@@ -149,8 +149,9 @@ type redactor struct {
 	mask    mask
 	scoped  mask // with what is known of the agent at hand; see maskFor
 	open    map[uint64]*openExchange
-	names   *Names // what cards said
-	held    int64  // bytes of bodies in memory
+	spare   []*openExchange // empty ones
+	names   *Names          // what cards said
+	held    int64           // bytes of bodies in memory
 	maxHeld int64
 	places  map[*string]*placeSet // by the first of the pointers that the Describer named
 
@@ -177,9 +178,11 @@ func (r *redactor) Close() error {
 	var out []capture.Step
 	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
 		var keys []capture.Key
-		if out, keys = r.finish(out, r.open[seq]); len(keys) > 0 {
+		o := r.open[seq]
+		if out, keys = r.finish(out, o); len(keys) > 0 {
 			out = append(out, capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Fact{}, Keys: keys})
 		}
+		r.forget(o)
 	}
 	var err error
 	if len(out) > 0 {
@@ -192,23 +195,63 @@ func (r *redactor) Close() error {
 func (r *redactor) exchange(s capture.Step) *openExchange {
 	o := r.open[s.Seq]
 	if o == nil {
-		o = &openExchange{r: r, x: capture.Assemble(nil, capture.Step{Seq: s.Seq})}
-		r.open[s.Seq] = o
+		o = r.begin(s.Seq, capture.Opened{})
 	}
 	return o
 }
 
+// begin returns the state of an exchange of which nothing has come yet.
+func (r *redactor) begin(seq uint64, what capture.Opened) *openExchange {
+	var o *openExchange
+	if n := len(r.spare); n > 0 {
+		o, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		o = &openExchange{}
+	}
+	o.r, o.x = r, what.Exchange(seq)
+	r.open[seq] = o
+	return o
+}
+
+// maxSpare bounds the states that are kept for exchanges to come.
+const maxSpare = 64
+
+// forget gives up the state of an exchange.
+func (r *redactor) forget(o *openExchange) {
+	r.held -= o.remembered
+	delete(r.open, o.x.Seq)
+	if *o = (openExchange{}); len(r.spare) < maxSpare {
+		r.spare = append(r.spare, o)
+	}
+}
+
 func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opened) []capture.Step {
-	o := &openExchange{r: r, x: capture.Assemble(nil, s)}
-	r.open[s.Seq] = o
+	o := r.begin(s.Seq, what)
 	head := capture.ParseRequestHead(what.Head)
 	o.request.head = &head
-	var note string
-	what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, requestHead)
+	now, note, parsed := r.parsedHead(o, what.Head, &head, requestHead)
+	url := what.Agent.URL
 	if !r.opts.Keep {
-		what.Agent.URL = r.mask.url(what.Agent.URL)
+		url = r.mask.url(url)
 	}
-	s.What = what
+	if s.Parsed = parsed; !same(now, what.Head) || url != what.Agent.URL {
+		what.Head, what.Agent.URL = now, url
+		s.What = what
+	}
+	return withNote(append(out, s), note)
+}
+
+func (r *redactor) answered(out []capture.Step, s capture.Step, what capture.ResponseHead) []capture.Step {
+	o := r.exchange(s)
+	o.answer()
+	capture.Assemble(&o.x, s)
+	head := capture.ParseResponseHead(what.Head)
+	o.response.head = &head
+	now, note, parsed := r.parsedHead(o, what.Head, &head, answerHead)
+	if s.Parsed = parsed; !same(now, what.Head) {
+		what.Head = now
+		s.What = what
+	}
 	return withNote(append(out, s), note)
 }
 
@@ -229,20 +272,25 @@ func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
 	return r.maskFor(o).head(head, kind)
 }
 
-// parsedHead returns a head without its secrets, and what it was parsed to if it has none. The note says what was left
-// out as a whole.
+// parsedHead returns a head without its secrets, and what that is parsed to if it is known, given what the head itself is
+// parsed to. The note says what was left out as a whole.
 func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind headKind) (
 	head []byte, note string, parsed *capture.Parsed,
 ) {
-	if !r.opts.Keep && !r.maskFor(o).harmlessHead(raw, h) {
-		foreign := foreignRequest
-		if kind == answerHead {
-			foreign = foreignAnswer
-		}
-		kept, note := foreign(raw, h)
-		if masked := r.scoped.head(kept, kind); note != "" || !bytes.Equal(masked, raw) {
-			return masked, note, nil
-		}
+	if r.opts.Keep {
+		return raw, "", &capture.Parsed{Head: h}
+	}
+	m := r.maskFor(o)
+	if now, h, ok := m.plainHead(raw, h, kind); ok {
+		return now, "", &capture.Parsed{Head: h}
+	}
+	foreign := foreignRequest
+	if kind == answerHead {
+		foreign = foreignAnswer
+	}
+	kept, note := foreign(raw, h)
+	if masked := m.head(kept, kind); note != "" || !bytes.Equal(masked, raw) {
+		return masked, note, nil
 	}
 	return raw, "", &capture.Parsed{Head: h}
 }
@@ -279,13 +327,14 @@ func (r *redactor) fact(f capture.Fact) capture.Fact {
 // openExchange is what the redactor knows of an exchange that is not over.
 type openExchange struct {
 	r *redactor
-	x *capture.Exchange // as the Describer sees it
+	x capture.Exchange // as the Describer sees it
 
+	room              capture.Response // for that of x
 	request, response held
-	requestDone       bool          // the Describer was asked
-	responseDone      bool          // the same
-	answered          *capture.Step // a ResponseEnd that waits for the request's end
-	remembered        int64         // bytes of the request's body that count as held
-	withheld          int64         // bytes of bodies that could not be searched
-	noted             bool          // the exchange has its note about what was withheld
+	requestDone       bool         // the Describer was asked
+	responseDone      bool         // the same
+	answered          capture.Step // a ResponseEnd that waits for the request's end; without What if none does
+	remembered        int64        // bytes of the request's body that count as held
+	withheld          int64        // bytes of bodies that could not be searched
+	noted             bool         // the exchange has its note about what was withheld
 }
