@@ -203,6 +203,7 @@ func (b *batch) store(tx *bbolt.Tx) error {
 			return fmt.Errorf("store parts of exchanges: %w", err)
 		}
 		b.state.Tables.Parts.Add(layout.EntrySum(key, layout.Nothing))
+		b.work.GiveWay()
 	}
 	var err error
 	if b.young, err = b.young.Store(tx, b.index, &b.state); err != nil {
