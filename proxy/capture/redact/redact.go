@@ -165,7 +165,10 @@ func (r *redactor) Append(steps ...capture.Step) error {
 	out := make([]capture.Step, 0, len(steps)) // not reused: next takes it over
 	for _, s := range steps {
 		out = r.step(out, s)
-		r.work.GiveWay()
+		switch s.What.(type) {
+		case capture.RequestEnd, capture.ResponseEnd, capture.ResponseEvent: // which are much more work than all else
+			r.work.GiveWay()
+		}
 	}
 	if len(out) == 0 {
 		return nil
