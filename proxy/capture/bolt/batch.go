@@ -141,7 +141,7 @@ func (b *batch) note(s *capture.Step, r *layout.Row) {
 	}
 	switch {
 	case r.First == 0:
-		r.First = b.first
+		r.First, r.Changed = b.first, true
 	case r.Last != b.first:
 		b.parts = append(b.parts, layout.PartKey(s.Seq, b.first))
 	}
@@ -149,7 +149,7 @@ func (b *batch) note(s *capture.Step, r *layout.Row) {
 	b.state.Seq = max(b.state.Seq, s.Seq)
 	switch what := s.What.(type) {
 	case capture.Opened:
-		r.Started = what.Started
+		r.Started, r.Changed = what.Started, true
 		b.state.Conn = max(b.state.Conn, what.Conn)
 	case capture.Closed:
 		r.Close(&what, s)
@@ -215,6 +215,9 @@ func (b *batch) storeRows(tx *bbolt.Tx) error {
 	b.rows.sort()
 	for i := range b.rows.list {
 		r := &b.rows.list[i]
+		if r.Stored && !r.Changed {
+			continue // as most are that an event comes to
+		}
 		key, start := layout.Number64(r.seq), len(b.values)
 		b.values = r.Append(b.values)
 		value := b.values[start:len(b.values):len(b.values)]
@@ -224,7 +227,7 @@ func (b *batch) storeRows(tx *bbolt.Tx) error {
 		if r.Stored {
 			b.state.Tables.Rows.Remove(r.Sum)
 		}
-		r.Stored, r.Sum = true, layout.EntrySum(key, value)
+		r.Stored, r.Changed, r.Sum = true, false, layout.EntrySum(key, value)
 		b.state.Tables.Rows.Add(r.Sum)
 		b.work.GiveWay()
 		var err error
