@@ -9,17 +9,17 @@ import (
 // A Pass is one observation on its way through one rule, or to one tracker. It is valid only during that call.
 type Pass struct {
 	*Observation
-	Rule *Rule // nil on the way to a tracker
 
 	session  Session
-	states   *states
+	runner   *Runner
+	rule     int // its number among the runner's; behind the last one on the way to a tracker
 	applied  bool
 	findings []Finding
 }
 
 // State returns the state of a tracker that the rule names among its needs; of another one it panics. The packages of
 // trackers have an accessor of the right type around it. For rules: trackers ask their Setup.
-func (p *Pass) State(t *Tracker) State { return p.states.of(t) }
+func (p *Pass) State(t *Tracker) State { return p.runner.needs[p.rule].of(t) }
 
 // Observe gives an observation that a tracker has made to the rules and the other trackers, when all trackers have
 // taken the one at hand. For trackers.
@@ -54,10 +54,11 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	if at.member != "" && at.Part != "body" {
 		return // the heads are those of the batch, and are judged with it
 	}
+	rule := p.runner.rules[p.rule]
 	f := Finding{
-		Rule:     p.Rule,
-		Severity: p.Rule.Severity(),
-		Side:     p.Rule.Side,
+		Rule:     rule,
+		Severity: rule.Severity(),
+		Side:     rule.Side,
 		Dialects: p.Dialects,
 		Place:    at.whole(),
 		Seen:     seen,
@@ -65,7 +66,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	}
 	f.about(&p.Exchange.Brief)
 	f.Binding, f.Operation = p.Exchange.Call.Binding, p.Exchange.Call.Operation
-	if p.Entity != nil && p.Rule.Either {
+	if p.Entity != nil && rule.Either {
 		if f.Side = p.Entity.Author; p.Entity.Echoed() {
 			f.Side = a2a.Agent // which may have changed it: only the request would show what the client wrote
 		}
@@ -73,7 +74,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	for _, option := range options {
 		option(&f)
 	}
-	if p.Exchange.Unreleased && !p.Rule.Future || p.Entity != nil && p.Entity.Echoed() {
+	if p.Exchange.Unreleased && !rule.Future || p.Entity != nil && p.Entity.Echoed() {
 		f.Severity = Note
 	}
 	p.findings = append(p.findings, f)

@@ -79,6 +79,8 @@ type Rule struct {
 	Revises  bool          // at the end of a capture it may revise what it has reported: see Finding.Revises
 	Once     Scope         // of several findings within it the first of each severity is reported; all are counted
 	On       Kinds         // the observations it wants
+	If       Traits        // all that holds wherever it has something to judge
+	Odd      a2a.Oddity    // in an object it looks for such members only: it applies to all, and finds nothing without them
 	Needs    []*Tracker    // whose states it asks
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds

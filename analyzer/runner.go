@@ -19,24 +19,26 @@ type Session interface {
 type Runner struct {
 	pass     Pass
 	rules    []*Rule
-	needs    []states // of each rule
+	checks   []func(*Pass) // of each rule
+	needs    []states      // of each rule, and last of all no needs, for trackers
 	trackers []*Tracker
 	each     []State // of each tracker
-	none     states
-	slots    int // of each exchange
+	slots    int     // of each exchange
 }
 
 // NewRunner returns a runner of rules, and of the trackers that they need, directly or through another one, and of some
 // more. Given is what each of the trackers is given.
 func NewRunner(s Session, rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Runner {
-	r := &Runner{pass: Pass{session: s}, rules: rules}
+	r := &Runner{rules: rules}
+	r.pass = Pass{session: s, runner: r}
 	for _, t := range order(rules, more...) {
 		state := t.New(&Setup{r.statesOf(t.Needs), given[t], &r.slots})
 		r.trackers, r.each = append(r.trackers, t), append(r.each, state)
 	}
 	for _, rule := range rules {
-		r.needs = append(r.needs, r.statesOf(rule.Needs))
+		r.needs, r.checks = append(r.needs, r.statesOf(rule.Needs)), append(r.checks, rule.Check)
 	}
+	r.needs = append(r.needs, states{})
 	return r
 }
 
@@ -65,17 +67,25 @@ func (r *Runner) States() iter.Seq2[*Tracker, State] {
 // Check runs a rule, by its number among the rules, on an observation. It returns what the rule has found, which is
 // valid until the next call, and whether it had something to judge.
 func (r *Runner) Check(rule int, o *Observation) (found []Finding, applied bool) {
-	p := &r.pass
-	p.Observation, p.Rule, p.states, p.applied, p.findings = o, r.rules[rule], &r.needs[rule], false, p.findings[:0]
-	p.Rule.Check(p)
+	p := r.to(rule, o)
+	p.applied, p.findings = false, p.findings[:0]
+	r.checks[rule](p)
 	return p.findings, p.applied
 }
 
 // Tell gives an observation to a tracker's state.
 func (r *Runner) Tell(s State, o *Observation) {
+	s.Take(r.to(len(r.rules), o))
+}
+
+// to returns the pass of an observation to a rule, by its number. All rules and trackers get the same observation one
+// after another, so that mostly only the number changes.
+func (r *Runner) to(rule int, o *Observation) *Pass {
 	p := &r.pass
-	p.Observation, p.Rule, p.states = o, nil, &r.none
-	s.Take(p)
+	if p.rule = rule; p.Observation != o {
+		p.Observation = o
+	}
+	return p
 }
 
 // order returns the trackers that rules need, directly or through another one, and some more: in the order of their

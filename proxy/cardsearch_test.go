@@ -154,9 +154,11 @@ func TestCardFoundAgain(t *testing.T) {
 	if got := ask(r, "HEAD", ""); strings.Contains(got, "Content-Length") || !strings.Contains(got, tag) {
 		t.Errorf("got %q for its head", got)
 	}
-	other := newRig(t, nil, "http://"+agent.addr) // at another address, so the tag is not its own
-	if got := ask(other, "GET", "If-None-Match: "+tag+"\r\n"); !strings.Contains(got, other.tap(0).Addr()) {
-		t.Errorf("got %q from another tap", got)
+	// The mark of an entity tag depends on the addresses that are put in: a card is not confirmed after a tap has moved.
+	other := newRig(t, nil, "http://"+agent.addr)
+	if got := ask(other, "GET", "If-None-Match: "+tag+"\r\n"); !strings.Contains(got, other.tap(0).Addr()) ||
+		strings.Contains(got, tag) || !strings.Contains(agent.asked(), "If-None-Match: "+tag) {
+		t.Errorf("got %q from another tap, which asked\n%s", got, agent.asked())
 	}
 }
 

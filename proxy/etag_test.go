@@ -98,31 +98,6 @@ func TestEntityTags(t *testing.T) {
 	}
 }
 
-// The mark of an entity tag depends on the addresses that are put in, so that a cached card is not confirmed after a
-// tap has moved.
-func TestEntityTagOfAnotherAddressIsUnknown(t *testing.T) {
-	agent := newRawAgent(t, "")
-	card := agent.expand(`{"url":"http://ADDR/"}`)
-	agent.answer = func(string, string) string {
-		return fmt.Sprintf("HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nContent-Length: %d\r\n\r\n%s", len(card), card)
-	}
-	var tags []string
-	for range 2 {
-		r := newRig(t, nil, "http://"+agent.addr)
-		found := regexp.MustCompile(`ETag: (.*)\r\n`).FindStringSubmatch(askCard(t, r.tap(0).Addr()))
-		tags = append(tags, found[1])
-		if len(tags) == 2 {
-			askCard(t, r.tap(0).Addr(), "If-None-Match: "+tags[0])
-			if !strings.Contains(agent.asked(), "If-None-Match: "+tags[0]) {
-				t.Errorf("the agent was asked\n%s", agent.asked())
-			}
-		}
-	}
-	if tags[0] == tags[1] {
-		t.Errorf("two taps give the same entity tag %s", tags[0])
-	}
-}
-
 // HEAD must not promise the length of a body that GET would not give, nor its entity tag.
 func TestHeadOfCard(t *testing.T) {
 	agent := newRawAgent(t, "HTTP/1.1 200 OK\r\nContent-Length: 22\r\nETag: \"abc\"\r\nDigest: x\r\nContent-Type: "+

@@ -89,23 +89,6 @@ func TestRequestsArePinnedToConnect(t *testing.T) {
 	}
 }
 
-// A Host that differs from the target of a plain request is replaced, as RFC 9112 section 3.2.2 asks, and noted.
-func TestHostThatDiffersFromTarget(t *testing.T) {
-	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Host) })
-	addr := agent.Listener.Addr().String()
-	f := newForwardRig(t, nil)
-	got := cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+
-		"elsewhere.example\r\nConnection: close\r\n\r\n")
-	if bodyOf(got) != addr {
-		t.Errorf("the agent saw Host %s", bodyOf(got))
-	}
-	x := f.record()[0]
-	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "Host is elsewhere.example, the request's target "+addr) ||
-		now(x)["request.header[Host]"] != addr {
-		t.Errorf("notes %q, rewrites %v", x.Notes, x.Rewrites)
-	}
-}
-
 // The proxy does not connect to itself, by whatever name, and leaves to its taps what they record.
 func TestForwardToItself(t *testing.T) {
 	t.Parallel()

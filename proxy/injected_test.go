@@ -143,19 +143,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("the agent got no request: %v, want %v", got, want)
 				}
 				x := r.record()[0]
-				if x.FaultMade() == "" || !strings.HasPrefix(x.FaultMade(), tt.fault) {
-					t.Errorf("the record has notes %q", x.Notes)
-				}
-				broken := ""
-				if x.Fault != nil {
-					broken = x.Fault.Kind
-					if x.Fault.Side != "proxy" {
-						t.Errorf("the record blames the %s: %s", x.Fault.Side, x.Fault.Detail)
-					}
-				}
-				if broken != tt.broken {
-					t.Errorf("the record has fault %v, want %q", x.Fault, tt.broken)
-				}
+				checkFaulted(t, x, tt.fault, tt.broken)
 				if got := recordedAnswer(x); tt.err == nil && got != text {
 					t.Errorf("the client got %q, the record has %q", text, got)
 				}

@@ -8,14 +8,7 @@ import (
 )
 
 // dialog goes on with what it has: a task by its id, a conversation by its context, lists by each filter.
-func dialog(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	c := connectOver(ctx, tapURL, p, o)
-	if c == nil {
-		return
-	}
-	defer c.Close()
+var dialog = over(func(ctx context.Context, c *client.Client) {
 	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
 	if task == nil {
 		return
@@ -27,7 +20,7 @@ func dialog(ctx context.Context, tapURL string, p client.Protocol, o client.Opti
 	beside := client.Text("task-lifecycle please")
 	beside.ContextID = task.ContextID
 	c.Send(ctx, beside, client.SendOptions{}) //nolint:errcheck // see tour
-	if p.Version == "1.0" {
+	if c.Endpoint().Protocol.Version == "1.0" {
 		for _, l := range []client.ListOptions{
 			{State: client.Completed},
 			{ContextID: task.ContextID},
@@ -39,4 +32,4 @@ func dialog(ctx context.Context, tapURL string, p client.Protocol, o client.Opti
 		}
 	}
 	c.Ask(ctx, client.CancelTask, task) //nolint:errcheck // see tour
-}
+})

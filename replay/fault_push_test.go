@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"context"
-	"time"
 
 	"a2atap/replay/client"
 )
@@ -11,14 +10,7 @@ import (
 // rests, and rules about webhooks, but for those of TestFaultsOfNotifications.
 
 // configure sets a webhook for a task, looks it up, deletes it, and looks again.
-func configure(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	c := connectOver(ctx, tapURL, p, o)
-	if c == nil {
-		return
-	}
-	defer c.Close()
+var configure = over(func(ctx context.Context, c *client.Client) {
 	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
 	if task == nil {
 		return
@@ -35,4 +27,4 @@ func configure(ctx context.Context, tapURL string, p client.Protocol, o client.O
 	look()
 	look()
 	c.Cancel(ctx, task.ID, nil) //nolint:errcheck // see tour
-}
+})

@@ -133,13 +133,7 @@ func recordNotified(t testing.TB, n *notifier) *capture.Memory {
 	src := record(t, n.start(t), func(tapURL string) {
 		ask(t, tapURL, "SendMessage", pushTo(hook.URL+"/hook", "a-token-of-the-client"))
 	})
-	for i, x := range posts {
-		x.Seq = uint64(100 + i)
-		for _, s := range capture.Steps(x) {
-			src = appended(t, src, s)
-		}
-	}
-	return src
+	return withPosts(t, src, posts)
 }
 
 // An agent on another machine is given the URL under which it reaches our receiver. Without one its notifications are

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -32,10 +33,7 @@ func TestReplayReceivesNotifications(t *testing.T) {
 			more := edited(t, src, func(*capture.Exchange) {})
 			for x := range src.Exchanges(t.Context(), 1) {
 				if x.Agent.Name == "webhook" {
-					x.Seq += 1000
-					for _, s := range capture.Steps(x) {
-						more = appended(t, more, s)
-					}
+					more = appended(t, more, x, x.Seq+1000)
 					break
 				}
 			}
@@ -116,8 +114,9 @@ func TestReplayComparesNotifications(t *testing.T) {
 	}
 }
 
-// appended returns a capture with one more step.
-func appended(t testing.TB, src capture.Source, s capture.Step) *capture.Memory {
+// appended returns a capture with one more exchange, under a number.
+func appended(t testing.TB, src capture.Source, x *capture.Exchange, seq uint64) *capture.Memory {
+	t.Helper()
 	m := capture.NewMemory(capture.Info{Name: "appended"})
 	for old, err := range src.Steps(t.Context(), 1) {
 		if err != nil {
@@ -127,10 +126,20 @@ func appended(t testing.TB, src capture.Source, s capture.Step) *capture.Memory 
 			t.Fatal(err)
 		}
 	}
-	if err := m.Append(s); err != nil {
+	x.Seq = seq
+	if err := m.Append(capture.Steps(x)...); err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// withPosts returns a capture with what came to a webhook behind it.
+func withPosts(t testing.TB, src *capture.Memory, posts []*capture.Exchange) *capture.Memory {
+	t.Helper()
+	for i, x := range posts {
+		src = appended(t, src, x, uint64(100+i))
+	}
+	return src
 }
 
 // recordPush records a task with a webhook: what passes through the tap, and what is delivered.
@@ -164,14 +173,7 @@ func recordPush(t testing.TB, w way) *capture.Memory {
 	})
 	mu.Lock()
 	defer mu.Unlock()
-	all := mem
-	for i, x := range posts {
-		x.Seq = uint64(100 + i)
-		for _, s := range capture.Steps(x) {
-			all = appended(t, all, s)
-		}
-	}
-	return all
+	return withPosts(t, mem, posts)
 }
 
 func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
@@ -181,8 +183,8 @@ func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
 		t.Error(err)
 	}
 	head.WriteString("\r\n")
-	body := make([]byte, r.ContentLength)
-	if _, err := readFull(r, body); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
 		t.Error(err)
 	}
 	return &capture.Exchange{
@@ -197,16 +199,4 @@ func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
 			Body: capture.Body{Data: []byte{}, Complete: true},
 		},
 	}
-}
-
-func readFull(r *http.Request, b []byte) (int, error) {
-	n := 0
-	for n < len(b) {
-		m, err := r.Body.Read(b[n:])
-		n += m
-		if err != nil && n < len(b) {
-			return n, err
-		}
-	}
-	return n, nil
 }

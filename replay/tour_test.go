@@ -13,14 +13,7 @@ import (
 
 // tour goes through every operation that the card offers. One that fails is part of the tour: agents and clients with
 // faults take it too.
-func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	c := connectOver(ctx, tapURL, p, o)
-	if c == nil {
-		return
-	}
-	defer c.Close()
+var tour = over(func(ctx context.Context, c *client.Client) {
 	streams, extended := true, true
 	if card := c.Card(); card != nil {
 		streams, extended = card.Streaming, card.Extended
@@ -63,6 +56,18 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 		c.List(ctx, client.ListOptions{PageSize: 2, PageToken: page.NextPageToken}) //nolint:errcheck // see above
 	}
 	c.List(ctx, client.ListOptions{HistoryLength: new(int)}) //nolint:errcheck // see above
+})
+
+// over returns a talk over one connection, which lasts a minute at most.
+func over(say func(ctx context.Context, c *client.Client)) talk {
+	return func(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if c := connectOver(ctx, tapURL, p, o); c != nil {
+			defer c.Close()
+			say(ctx, c)
+		}
+	}
 }
 
 // connectOver returns a client that has read the card; one without a card if that cannot be had; nil if neither can be.
@@ -81,14 +86,7 @@ func connectOver(ctx context.Context, tapURL string, p client.Protocol, o client
 }
 
 // stray asks for what the card does not offer, and goes on with a task that has ended.
-func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	c := connectOver(ctx, tapURL, p, o)
-	if c == nil {
-		return
-	}
-	defer c.Close()
+var stray = over(func(ctx context.Context, c *client.Client) {
 	if task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{})); task != nil {
 		m := client.Text("more")
 		m.TaskID, m.ContextID = task.ID, "of-another-task"
@@ -98,7 +96,7 @@ func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 	}
 	stream(ctx, c, "message-only please")
 	c.ExtendedCard(ctx) //nolint:errcheck // see tour
-}
+})
 
 // askIn performs an operation, and gives up on what a fault lets wait forever.
 func askIn(ctx context.Context, c *client.Client, op client.Operation, task *client.Task) {

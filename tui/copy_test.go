@@ -31,7 +31,6 @@ func copiedText(t *testing.T, terminal *bytes.Buffer) string {
 func TestCopyMenu(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 40, Options{Curl: sampleCurl})
-		defer u.close()
 		var terminal bytes.Buffer
 		u.m.out = &terminal
 		u.press("g", "j", "enter")
@@ -81,7 +80,6 @@ func TestCopyMenu(t *testing.T) {
 func TestCopyOfAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 40, Options{})
-		defer u.close()
 		var terminal bytes.Buffer
 		u.m.out = &terminal
 		u.press("g", "n", "enter", "n", "y", "f")
@@ -141,7 +139,6 @@ func TestCopyRefuses(t *testing.T) {
 				m := tuitest.Growing(t, 0)
 				tuitest.Record(t, m, append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), tuitest.Answered(1, c.body)...))
 				u := newUI(t, m.Reader(), 100, 24, Options{Rules: []*analyzer.Rule{}})
-				defer u.close()
 				var terminal bytes.Buffer
 				u.m.out = &terminal
 				u.press("enter")
@@ -162,7 +159,6 @@ func TestCopyRefuses(t *testing.T) {
 func TestCopyOfALongTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, tuitest.Long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analyzer.Rule{}})
-		defer u.close()
 		u.press("y", "t")
 		u.sees("y: transcript: it is too long for a clipboard (65.5 kB); a2atap show prints it")
 	})

@@ -22,7 +22,6 @@ func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := journey(t)
 		u := newUI(t, src, 200, 40, Options{})
-		defer u.close()
 		result, err := engine.Run(t.Context(), rules.All, src, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +65,6 @@ func TestCoverageGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 160, 30, Options{})
-		defer u.close()
 		u.press("c")
 		u.sees("3 of 3 calls succeeded")
 		u.sees("1 link so far")
@@ -98,7 +96,6 @@ func TestCoverageOfVerdicts(t *testing.T) {
 		}
 		v := load.NewVerdicts(info.Arrivals)
 		u := newUI(t, m.Reader(), 160, 30, Options{Verdicts: v})
-		defer u.close()
 		u.press("c")
 		u.sees("3 of 3 calls succeeded")
 		later := capture.NewMemory(capture.Info{Name: "live.a2atap"})

@@ -21,23 +21,16 @@ func (u *ui) search(words string) *ui {
 func TestSearchInAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Talk(t, 3_000, map[int]string{1_500: "to Kyoto, then Kyoto again", 2_900: "K\\u0079oto"})
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("enter").search("kyoto")
 		u.sees("match 1 of 3")
-		if got := u.cursorLine(); !strings.Contains(got, `"note": "to Kyoto, then Kyoto again"`) {
-			t.Fatalf("the first match is on %q", got)
-		}
+		u.isOn(`"note": "to Kyoto, then Kyoto again"`)
 		u.press(".")
 		u.sees("match 2 of 3")
 		u.press(".")
 		u.sees("match 3 of 3")
-		if got := u.cursorLine(); !strings.Contains(got, `"note": "K\u0079oto"`) {
-			t.Errorf("what an escape means is on %q", got)
-		}
+		u.isOn(`"note": "K\u0079oto"`)
 		if n := strings.Count(u.screen(), "▾ ·"); n > 1 {
 			t.Errorf("%d events are open; those of earlier matches should be closed", n)
 		}
@@ -65,7 +58,6 @@ func TestSearchFollowsAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Talk(t, 3, map[int]string{2: "kyoto"})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("enter").search("kyoto")
 		u.sees("match 1 of 1")
 		tuitest.Record(t, m, []capture.Step{tuitest.Says(1, 4, "kyoto"), tuitest.Says(1, 5, "osaka")})
@@ -81,12 +73,9 @@ func TestSearchFollowsAStream(t *testing.T) {
 func TestSearchIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Talk(t, 3_000, map[int]string{2_900: "kyoto", 10: "kyoto"})
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		src := &steady{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		u.press("enter")
 		u.pass(20 * time.Second)
 		u.press("s").typed("kyoto")
@@ -149,12 +138,9 @@ func TestSearchInBodies(t *testing.T) {
 				}
 				tuitest.Record(t, m, steps)
 				u := newUI(t, m.Reader(), 80, 24, Options{})
-				defer u.close()
 				u.press("enter").search(c.look)
 				u.sees(c.count)
-				if got := u.cursorLine(); !strings.Contains(got, c.line) {
-					t.Errorf("the cursor is on %q, want %q", got, c.line)
-				}
+				u.isOn(c.line)
 			})
 		})
 	}
@@ -164,7 +150,6 @@ func TestSearchInBodies(t *testing.T) {
 func TestSearchErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 120, 24, Options{})
-		defer u.close()
 		u.press("enter", "s").typed("/(a/").press("enter")
 		u.sees("! this regular expression cannot be read: missing closing ): `(a`")
 		u.typed("x").press("backspace", "backspace").typed(")/").press("enter")
@@ -179,7 +164,6 @@ func TestMatchesAreLit(t *testing.T) {
 		tuitest.Record(t, m, append(tuitest.Asked(1, "POST /kyoto HTTP/1.1\r\nHost: kyoto.example\r\n\r\n", ""),
 			tuitest.Answered(1, `"`+strings.Repeat("-", 74)+`kyoto"`)...))
 		u := newUI(t, m.Reader(), 80, 24, Options{Theme: style.Plain})
-		defer u.close()
 		u.press("enter").search("kyoto")
 		for _, want := range []string{
 			"\x1b[7;1;4mkyoto\x1b[0m", " \x1b[4mkyoto\x1b[0m.example", "-\x1b[4mkyot\x1b[0m\n", " \x1b[4mo\x1b[0m\"",
@@ -201,7 +185,6 @@ func TestMatchesAreLit(t *testing.T) {
 func TestSearchAndCopyByCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("g").command("search kyoto").command("next-match")
 		u.sees("match 2 of 2")
 		u.press("enter").command("search /osa(/")

@@ -27,7 +27,6 @@ func TestExport(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 30, Options{Exporter: exporter})
-		defer u.close()
 		u.press("g", "j", "E")
 		u.sees("m  the marked ones: 0 exchanges (x marks one)")
 		u.press("e", "h")

@@ -21,7 +21,6 @@ import (
 func TestFilterByWorkflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, trip(t).Reader(), 100, 30, Options{})
-		defer u.close()
 		for _, c := range []struct {
 			expr string
 			want []uint64
@@ -45,7 +44,6 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, v := trip(t), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v, Filter: "workflow:1"})
-		defer u.close()
 		sees := func(when string, want ...uint64) {
 			t.Helper()
 			u.pass(5 * time.Second)
@@ -91,10 +89,7 @@ func TestFilterByWorkflowReadsLittle(t *testing.T) {
 		v.Judged(7*many, judgment.Counts{Exchanges: many}, false)
 		src := &readOnce{Source: m.Reader()}
 		u := newUI(t, src, 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
-		defer u.close()
-		if diff := cmp.Diff([]uint64{7, 1000, 2000, 3000, 4000, 5000}, u.matches()); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
+		u.lists(7, 1000, 2000, 3000, 4000, 5000)
 		if n := src.whole.Load(); n != 6 {
 			t.Errorf("%d exchanges are read for six matches", n)
 		}

@@ -26,7 +26,6 @@ func nested(t *testing.T) *capture.Memory {
 func TestFolding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, nested(t).Reader(), 80, 60, Options{Rules: []*analyzer.Rule{}})
-		defer u.close()
 		u.press("enter").search(`"status"`).search("")
 		const folded = `>    "status": {… 1 member},`
 		for _, c := range []struct{ keys, cursor string }{
@@ -67,7 +66,6 @@ func TestFoldsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Talk(t, 3, nil)
 		u := newUI(t, m.Reader(), 80, 40, Options{})
-		defer u.close()
 		u.press("enter").search("statusUpdate").press("-")
 		u.sees(`"statusUpdate": {… 3 members}`)
 		u.send(sizeOf(40, 40))
@@ -89,7 +87,6 @@ func TestFoldsStay(t *testing.T) {
 func TestFoldedFindingsAndMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, nested(t).Reader(), 109, 50, Options{})
-		defer u.close()
 		u.press("enter", "n")
 		finding := u.cursorLine()
 		if !strings.HasSuffix(finding, "[msg-role-enum]") {
@@ -112,9 +109,7 @@ func TestFoldedFindingsAndMatches(t *testing.T) {
 		u.press("_", "_").search("/kyoto|pilot/")
 		u.sees("match 1 of 2")
 		u.press(".")
-		if got := u.cursorLine(); !strings.Contains(got, `"text": "to Kyoto"`) {
-			t.Errorf("the second match is on %q", got)
-		}
+		u.isOn(`"text": "to Kyoto"`)
 		u.press("_", "_")
 		u.sees(`"result": {… 4 members, 1 finding, 2 matches}`)
 	})
@@ -126,11 +121,8 @@ func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 		m := nested(t)
 		tuitest.Record(t, m, tuitest.Call(2, "t-2", "TASK_STATE_PILOT"))
 		u := newUI(t, m.Reader(), 109, 50, Options{})
-		defer u.close()
 		u.press("g", "enter", "_", "n", "n")
-		if got := u.m.top().Title(); got != "2" {
-			t.Fatalf("n leads to exchange %s", got)
-		}
+		u.titled("2")
 		if got := u.cursorLine(); !strings.HasPrefix(got, ">!") {
 			t.Errorf("the finding is opened at %q\n%s", got, u.screen())
 		}

@@ -97,7 +97,6 @@ func TestFrames(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := newUI(t, journey(t), s.size.width, s.size.height, samples())
-				defer u.close()
 				u.follow(s.keys)
 				u.isKept(s.name)
 			})
@@ -183,7 +182,6 @@ func checkFit(t *testing.T, name string, u *ui, width, height int) {
 func TestFrameBeforeSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := startUI(t, journey(t), 0, 0, Options{})
-		defer u.close()
 		if got := u.m.View(); got != "" {
 			t.Errorf("a frame of no size is %q", got)
 		}

@@ -24,7 +24,6 @@ func TestMessagesOfGRPC(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				u := newUI(t, recorded(t, "grpc.txtar", script.Exchanges), 100, 40, Options{})
-				defer u.close()
 				u.press("g", "enter")
 				u.pass(time.Second)
 				for _, text := range want {

@@ -90,7 +90,6 @@ func TestHeldMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeHolder()
 		u := newUI(t, journey(t), 80, 24, Options{Holder: f.holder()})
-		defer u.close()
 		u.press(":").typed("hold requests op:").press("enter")
 		u.sees("nothing else is held: column 4: a value is missing")
 		u.press(":").typed("hold requests op:SendMessage").press("enter")
@@ -132,7 +131,6 @@ func TestEditHeldMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeHolder()
 		u := newUI(t, journey(t), 80, 24, Options{Holder: f.holder()})
-		defer u.close()
 		f.hold(u, "traveller → booker: SendMessage")
 		var seen []string
 		edit := func(words string) {
@@ -172,7 +170,6 @@ func TestEditHeldMessage(t *testing.T) {
 func TestNothingToHoldWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("H")
 		u.sees("only what this process records can be held: a2atap record --tui")
 		u.press(":").typed("hold op:SendMessage").press("enter")

@@ -79,9 +79,7 @@ func hostile(t *testing.T) capture.Source {
 			Detail: evil,
 		}}})
 	tuitest.Record(t, m, steps)
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end(t, m)
 	return m
 }
 
@@ -89,7 +87,6 @@ func hostile(t *testing.T) capture.Source {
 func TestPlainThemeHasNoColour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Plain})
-		defer u.close()
 		for _, keys := range []string{"", "enter", "s o enter .", "esc", "l", "esc", "e", "esc", "/"} {
 			u.press(strings.Fields(keys)...)
 			for _, code := range sgr.FindAllString(u.m.View(), -1) {
@@ -109,7 +106,6 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 	for _, s := range screens {
 		synctest.Test(t, func(t *testing.T) {
 			u := newUI(t, journey(t), 120, 40, Options{Curl: sampleCurl})
-			defer u.close()
 			u.follow(s.keys)
 			for _, theme := range style.Themes {
 				u.m.shared.Theme = theme
@@ -138,7 +134,6 @@ func TestThemesAreOfSixteenColours(t *testing.T) {
 func TestThemesDifferInColourOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Theme: style.Dark})
-		defer u.close()
 		before, dark := u.screen(), u.m.View()
 		u.press("t")
 		u.sees("theme: light")
@@ -183,7 +178,6 @@ func TestChooseTheme(t *testing.T) {
 func TestCopyAsCurl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Curl: sampleCurl})
-		defer u.close()
 		var terminal bytes.Buffer
 		u.m.out = &terminal
 		u.press("g", "j", "y", "y")

@@ -67,7 +67,6 @@ func TestFramesWithAReading(t *testing.T) {
 				o := samples()
 				o.Reading, o.Keys = readingOf(t, journey(t)), []engine.Option{engines(&own)}
 				u := newUI(t, journey(t), s.size.width, s.size.height, o)
-				defer u.close()
 				u.follow(s.keys)
 				if n := own.Load(); n > 0 {
 					t.Errorf("%d engines judge what was judged", n)
@@ -282,7 +281,6 @@ func TestFiltersOnRows(t *testing.T) {
 				matches := func(o Options) []uint64 {
 					o.Filter = expr
 					u := newUI(t, journey(t), 80, 24, o)
-					defer u.close()
 					if _, filtered := u.m.list.Matches(); !filtered || !u.m.list.Idle() {
 						t.Fatalf("the filter has not come to its end:\n%s", u.screen())
 					}
@@ -371,16 +369,13 @@ func TestReadingGrows(t *testing.T) {
 		u := newUI(t, r.m.Reader(), 100, 24, Options{
 			Reading: openReading(t, r.shelf, rules.All), Keys: []engine.Option{engines(&own)}, Filter: "op:GetTask",
 		})
-		defer u.close()
 		u.sees("1 of 1 exchange")
 		time.Sleep(3 * time.Second) // of the bubble: the result is written again
 		tuitest.Record(t, r.m, tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
 		u.sees("2 of 2 exchanges") // the exchange is there, although nobody has judged it
 		u.sees("t-1 working")
-		if strings.Contains(u.screen(), "error") {
-			t.Errorf("nobody has judged, and there is a finding:\n%s", u.screen())
-		}
+		u.hides("error")
 		r.judge()
 		u.pass(time.Second)
 		u.sees("! 1 error, live")
@@ -432,7 +427,6 @@ func TestReadingStandsStill(t *testing.T) {
 				tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 				r.judge()
 				u := newUI(t, r.m.Reader(), 120, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
-				defer u.close()
 				c.then(r)
 				u.pass(20 * time.Second) // longer than a reading may stand still
 				u.sees(c.says)
@@ -467,7 +461,6 @@ func TestLinksOfAReadingThatGrows(t *testing.T) {
 		tuitest.Record(t, r.m, passed(1))
 		r.judge()
 		u := newUI(t, r.m.Reader(), 100, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
-		defer u.close()
 		l := u.m.shared.Load
 		l.NeedLinks()
 		parent := func(seq uint64) uint64 { return l.Links.Index.Of(seq).Parent }
@@ -497,7 +490,6 @@ func TestReadingLags(t *testing.T) {
 		tuitest.Record(t, r.m, tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 		r.judge()
 		u := newUI(t, r.m.Reader(), 100, 24, Options{Reading: openReading(t, r.shelf, rules.All)})
-		defer u.close()
 		u.sees("no finding, live")
 		tuitest.Record(t, r.m, tuitest.Call(2, "t-2", "TASK_STATE_COMPLETED"))
 		u.pass(3 * time.Second)
@@ -540,7 +532,6 @@ func TestReadingHasWhatIsHidden(t *testing.T) {
 		u := newUI(t, src, 120, 24, Options{
 			Reading: openReading(t, r.shelf, rules.All), Keys: []engine.Option{engines(&own)},
 		})
-		defer u.close()
 		src.hides.Store(true)
 		u.pass(2 * time.Second)
 		u.sees("a card has named what is to be hidden in exchanges before it; the capture is judged anew")
@@ -597,12 +588,9 @@ func TestFirstScreenIsAGlance(t *testing.T) {
 		for seq := uint64(1); seq <= 100; seq++ {
 			tuitest.Record(t, m, rowSteps(seq))
 		}
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		src := &veiled{Source: m.Reader(), told: make(chan struct{})}
 		u := newUI(t, src, 100, 24, Options{})
-		defer u.close()
 		if !strings.Contains(u.cursorLine(), "  1 ") || !strings.Contains(u.cursorLine(), "GET /veiled") {
 			t.Errorf("the first screen waits:\n%s", u.screen())
 		}
@@ -672,9 +660,7 @@ func TestReadingIsDamaged(t *testing.T) {
 				for seq := uint64(301); seq <= 700; seq++ {
 					tuitest.Record(t, m, tuitest.Call(seq, fmt.Sprint("t-", seq%300+1), "TASK_STATE_WORKING"))
 				}
-				if err := m.Close(); err != nil {
-					t.Fatal(err)
-				}
+				end(t, m)
 				shelf, now := &capture.MemoryShelf{}, &atomic.Bool{}
 				if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
 					t.Fatal(err)
@@ -684,7 +670,6 @@ func TestReadingIsDamaged(t *testing.T) {
 				plain := newUI(t, m.Reader(), 120, 24, Options{})
 				defer plain.close()
 				u := newUI(t, m.Reader(), 120, 24, Options{Reading: reading})
-				defer u.close()
 				for _, w := range []*ui{u, plain} {
 					w.follow(c.keys)
 					w.pass(10 * time.Second)
@@ -713,16 +698,13 @@ func TestReadingIsDamaged(t *testing.T) {
 func TestDamageIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 700)
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		shelf, now := &capture.MemoryShelf{}, &atomic.Bool{}
 		if _, _, err := kept.Judge(t.Context(), rules.All, m.Reader(), shelf.Put, nil); err != nil {
 			t.Fatal(err)
 		}
 		const second = "s\x00\x00\x00\x00\x00\x00\x00\x01"
 		u := newUI(t, m.Reader(), 100, 24, Options{Reading: openReading(t, torn{shelf, second, now}, rules.All)})
-		defer u.close()
 		now.Store(true)
 		u.press("G")
 		u.pass(10 * time.Second)
@@ -731,9 +713,7 @@ func TestDamageIsSaid(t *testing.T) {
 			t.Errorf("the last row is %q", u.cursorLine())
 		}
 		u.press("k")
-		if strings.Contains(u.screen(), "is damaged") {
-			t.Error("what was said stays after the next key")
-		}
+		u.hides("is damaged")
 	})
 }
 
@@ -742,11 +722,8 @@ func TestLossIsSaidAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 100, 24, Options{})
-		defer u.close()
 		u.send(load.Judged{Lost: "it is judged anew", Restarted: true, Behind: true})
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		u.pass(time.Second)
 		u.sees("it is judged anew")
 		u.sees("ended")

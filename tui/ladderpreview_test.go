@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"iter"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,7 +15,6 @@ import (
 func TestMessageOfTheArrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 60, Options{})
-		defer u.close()
 		u.press("g", "n", "l")
 		for _, c := range []struct{ arrow, shows, hides string }{
 			{"SendStreamingMessage", `"method": "SendStreamingMessage"`, "TASK_STATE"},
@@ -31,9 +29,7 @@ func TestMessageOfTheArrow(t *testing.T) {
 			{"! outcome-cut", `"method": "CancelTask"`, "the agent ended"},
 			{"reset by agent", "✗ reset by agent: ", `"method"`},
 		} {
-			if got := u.cursorLine(); !strings.Contains(got, c.arrow) {
-				t.Fatalf("the cursor is on %q, want %q", got, c.arrow)
-			}
+			u.isOn(c.arrow)
 			u.sees(c.shows)
 			u.hides(c.hides)
 			u.press("j")
@@ -72,7 +68,6 @@ func TestMessageOfAnArrowThatWasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &held{Source: journey(t)}
 		u := newUI(t, src, 100, 60, Options{})
-		defer u.close()
 		u.press("g", "n", "l")
 		src.hold.Store(true)
 		src.begun.Store(0)
@@ -102,7 +97,6 @@ func TestRelationsAreReadOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &held{Source: journey(t)}
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		u.press("g", "j", "l", "esc")
 		if u.m.shared.Load.Relations.Index == nil {
 			t.Fatal("the relations are not kept")
@@ -122,7 +116,6 @@ func TestRelationsAreReadOnce(t *testing.T) {
 func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 250, 60, Options{Location: time.FixedZone("JST", 9*60*60)})
-		defer u.close()
 		u.press("g", "j", "j")
 		u.sees("n time JST")
 		u.sees("3 18:30:01 ")

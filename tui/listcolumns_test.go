@@ -26,7 +26,6 @@ func TestMessagesInTheList(t *testing.T) {
 				`"artifacts":[{"artifactId":"a","parts":[{"data":{}},{"text":"two  seats\nto Kyoto"}]}]}}`)...))
 		tuitest.Record(t, m, tuitest.Subscribed(4, "t-1"))
 		u := newUI(t, m.Reader(), 200, 60, Options{})
-		defer u.close()
 		u.press("z", "g")
 		var rows []string
 		for range 4 {

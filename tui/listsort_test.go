@@ -21,49 +21,34 @@ import (
 func TestGroupsAreWalked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
-		defer u.close()
 		u.press("g", "j", "_")
 		u.sees("_: nothing is grouped; u groups")
 		u.press("u")
 		u.sees("exchanges by context and task")
-		if got := u.m.list.Selected(); got != 2 {
-			t.Errorf("grouping has moved the cursor from 2 to %d", got)
-		}
+		u.selects(2)
 		u.press("k")
 		line := u.cursorLine()
 		if !strings.Contains(line, "▾ task plan-7f3a") || !strings.Contains(line, "2 exchanges") {
 			t.Errorf("above 2 is %q, want the heading of its task", line)
 		}
 		u.press("enter")
-		if line := u.cursorLine(); !strings.Contains(line, "▸ task plan-7f3a") {
-			t.Errorf("enter leads to %q, want the same heading, folded", line)
-		}
+		u.isOn("▸ task plan-7f3a")
 		u.press("j")
-		if line := u.cursorLine(); !strings.Contains(line, "▾ task book-91c2") {
-			t.Errorf("below the folded task is %q", line)
-		}
+		u.isOn("▾ task book-91c2")
 		u.press("_")
 		if got := u.m.list.Length(); got != 2 {
 			t.Errorf("all folded, there are %d lines, want 2:\n%s", got, u.screen())
 		}
 		u.press("g", "n")
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("the next finding is in %d, want 4, unfolded:\n%s", got, u.screen())
-		}
+		u.selects(4)
 		u.press("n", "n", "n")
-		if got := u.m.list.Selected(); got != 7 {
-			t.Errorf("three findings on is %d, want 7", got)
-		}
+		u.selects(7)
 		u.press("n")
 		u.sees("no finding further down; on from the top")
 		u.press("N", "N", "enter", "[")
-		if got := u.m.top().Target().Exchange; got != 6 {
-			t.Errorf("before 8 of the list is %d, want 6", got)
-		}
+		u.isAt(6)
 		u.press("]", "]", "esc")
-		if got := u.m.list.Selected(); got != 1 {
-			t.Errorf("after 8 comes %d, want 1, which is about no context", got)
-		}
+		u.selects(1)
 		u.press("u", "u")
 		u.sees("exchanges by number")
 		if got := u.m.list.Selected(); got != 1 || u.m.list.Length() != 8 {
@@ -76,7 +61,6 @@ func TestGroupsAreWalked(t *testing.T) {
 func TestHeadingStandsForItsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
-		defer u.close()
 		u.press("g", "n", "u", "k", "l")
 		u.sees("ladder of 4")
 		u.press("esc", "d")
@@ -84,30 +68,21 @@ func TestHeadingStandsForItsFirst(t *testing.T) {
 			t.Errorf("d on the heading opens\n%s", u.screen())
 		}
 		u.press("esc")
-		if line := u.cursorLine(); !strings.Contains(line, "task book-91c2") {
-			t.Errorf("back leads to %q", line)
-		}
+		u.isOn("task book-91c2")
 	})
 }
 
 func TestSortingWithFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
-		defer u.close()
 		u.press("o", "o", "/").typed("agent:booker").press("enter", "g")
 		u.sees("5 of 8 exchanges, longest first")
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("the longest is %d, want 4", got)
-		}
+		u.selects(4)
 		u.press("O")
 		u.sees("5 of 8 exchanges, shortest first")
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("another order has moved the cursor to %d", got)
-		}
+		u.selects(4)
 		u.press("g")
-		if got := u.m.list.Selected(); got != 5 {
-			t.Errorf("the shortest is %d, want 5, the first of those that took 100 ms", got)
-		}
+		u.selects(5)
 		u.press("o", "o", "o", "o", "G", "u", "esc")
 		u.sees("8 exchanges, by context and task, earliest first")
 	})
@@ -121,7 +96,6 @@ func TestGroupsGrow(t *testing.T) {
 			tuitest.Record(t, m, tuitest.Call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
 		}
 		u := newUI(t, m.Reader(), 100, 20, Options{})
-		defer u.close()
 		u.press("u", "G", "k", "k")
 		seq, line := u.m.list.Selected(), u.cursorRow()
 		if seq == 0 {
@@ -148,9 +122,7 @@ func TestGroupsGrow(t *testing.T) {
 		u.press("_", "F")
 		tuitest.Record(t, m, tuitest.Call(62, "t-2", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
-		if got := u.m.list.Selected(); got != 62 {
-			t.Errorf("following selects %d, want 62", got)
-		}
+		u.selects(62)
 	})
 }
 
@@ -209,7 +181,6 @@ func TestSortingFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &failing{Source: journey(t)}
 		u := newUI(t, src, 100, 24, Options{})
-		defer u.close()
 		src.fails.Store(true)
 		u.press("u")
 		u.sees("the list cannot be sorted: ")

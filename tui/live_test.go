@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/tuitest"
@@ -23,24 +21,19 @@ func TestLiveListGrowsAndFocusStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 0)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.sees("nothing recorded yet")
 		for i := range uint64(40) {
 			tuitest.Record(t, m, tuitest.Call(i+1, "t", "TASK_STATE_WORKING"))
 			u.pass(50 * time.Millisecond)
 		}
 		u.pass(time.Second)
-		if got := u.m.list.Selected(); got != 1 {
-			t.Errorf("exchange %d is selected; it should be 1 still, nobody moved", got)
-		}
+		u.selects(1)
 		u.sees("40 exchanges, 19 newer below")
 		u.sees("live")
 		u.press("j", "j")
 		tuitest.Record(t, m, tuitest.Call(41, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if got := u.m.list.Selected(); got != 3 {
-			t.Errorf("exchange %d is selected, want 3", got)
-		}
+		u.selects(3)
 	})
 }
 
@@ -48,26 +41,17 @@ func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 30)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("g", "F")
-		if got := u.m.list.Selected(); got != 30 {
-			t.Errorf("following selects %d, want the newest, 30", got)
-		}
+		u.selects(30)
 		tuitest.Record(t, m, tuitest.Call(31, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if got := u.m.list.Selected(); got != 31 {
-			t.Errorf("following selects %d, want 31", got)
-		}
+		u.selects(31)
 		u.sees("31 exchanges, following")
 		u.press("k")
 		tuitest.Record(t, m, tuitest.Call(32, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if got := u.m.list.Selected(); got != 30 {
-			t.Errorf("after going up, %d is selected, want 30", got)
-		}
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		u.selects(30)
+		end(t, m)
 		u.pass(time.Second)
 		u.sees("the recording has ended")
 		u.press("F")
@@ -81,7 +65,6 @@ func TestOpenExchangeGrows(t *testing.T) {
 		m := tuitest.Growing(t, 0)
 		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 100, 40, Options{})
-		defer u.close()
 		u.sees("t-1, 0 events, open")
 		for k := range 5 {
 			tuitest.Record(t, m, []capture.Step{tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING")})
@@ -116,7 +99,6 @@ func TestLadderGrows(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		tuitest.Record(t, m, tuitest.Call(4, "t-9", "TASK_STATE_SUBMITTED"))
 		u := newUI(t, m.Reader(), 120, 40, Options{})
-		defer u.close()
 		u.press("l", "j")
 		if got := u.m.top().Target().String(); got != "4.response" {
 			t.Errorf("the ladder's cursor is at %s", got)
@@ -136,23 +118,18 @@ func TestFilterKeepsUpWithTheCapture(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		tuitest.Record(t, m, tuitest.Subscribed(4, "t-4"))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("/").typed("state:failed").press("enter")
 		u.sees("0 of 4 exchanges")
 		tuitest.Record(t, m, tuitest.Call(5, "t-5", "TASK_STATE_FAILED"))
 		tuitest.Record(t, m, tuitest.Call(6, "t-6", "TASK_STATE_COMPLETED"))
 		tuitest.Record(t, m, []capture.Step{tuitest.Task(4, 1, "t-4", "TASK_STATE_FAILED")})
 		u.pass(3 * time.Second)
-		if diff := cmp.Diff([]uint64{4, 5}, u.matches()); diff != "" {
-			t.Errorf("matches, -want +got:\n%s", diff)
-		}
+		u.lists(4, 5)
 		u.press("/", "ctrl+u").typed("severity:error").press("enter")
 		u.sees("0 of 6 exchanges")
 		tuitest.Record(t, m, tuitest.Call(7, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
 		u.pass(3 * time.Second)
-		if diff := cmp.Diff([]uint64{7}, u.matches()); diff != "" {
-			t.Errorf("matches, -want +got:\n%s\n%s", diff, u.screen())
-		}
+		u.lists(7)
 	})
 }
 
@@ -183,7 +160,6 @@ func TestReadErrorIsShownAndPasses(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		src := &flaky{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		src.broken.Store(true)
 		tuitest.Record(t, m, tuitest.Call(4, "t", "TASK_STATE_WORKING"))
 		u.pass(5 * time.Second)
@@ -191,9 +167,7 @@ func TestReadErrorIsShownAndPasses(t *testing.T) {
 		src.broken.Store(false)
 		u.pass(5 * time.Second)
 		u.sees("4 exchanges")
-		if strings.Contains(u.screen(), "fire") {
-			t.Errorf("the error has passed, and is still shown:\n%s", u.screen())
-		}
+		u.hides("fire")
 	})
 }
 
@@ -202,7 +176,6 @@ func TestCaptureThatCannotBeRead(t *testing.T) {
 		src := &flaky{Source: tuitest.Growing(t, 3).Reader()}
 		src.broken.Store(true)
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		u.sees("! the disk is ␛[31mon fire")
 		u.press("j", "enter", "?", "esc", "q", "q")
 		if !u.quit {
@@ -217,7 +190,6 @@ func TestLossIsShown(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Call(5, "t-5", "TASK_STATE_COMPLETED"))
 		tuitest.Record(t, m, []capture.Step{{What: capture.Lost{Exchanges: 2, Bytes: 100, Reason: "the disk was full"}}})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.sees("4 not in the capture")
 		u.sees("2 exchanges lost")
 		u.press("k", "enter")
@@ -228,14 +200,11 @@ func TestLossIsShown(t *testing.T) {
 func TestKeysBeforeThePanelIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g", "n")
 		u.strike("l")
 		u.strike("n")
 		u.pass(time.Second)
-		if got := u.cursorLine(); !strings.Contains(got, "! stream-closed-on-terminal") {
-			t.Errorf("l and n at once lead to %q", got)
-		}
+		u.isOn("! stream-closed-on-terminal")
 		u.press("esc")
 		u.strike("enter")
 		u.strike("n")
@@ -250,12 +219,9 @@ func TestKeysBeforeThePanelIsThere(t *testing.T) {
 func TestBeginWithAFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Filter: "agent:planner"})
-		defer u.close()
 		u.sees("3 of 8 exchanges")
 		u.sees(" / agent:planner")
-		if got := u.m.list.Selected(); got != 1 {
-			t.Errorf("exchange %d is selected, want the first, 1", got)
-		}
+		u.selects(1)
 	})
 }
 
@@ -263,13 +229,10 @@ func TestHintsWhileThereIsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 0)
 		u := newUI(t, m.Reader(), 80, 24, Options{Hints: []string{"booker is tapped at http://127.0.0.1:7001/a2a"}})
-		defer u.close()
 		u.sees("booker is tapped at http://127.0.0.1:7001/a2a")
 		tuitest.Record(t, m, tuitest.Call(1, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
-		if strings.Contains(u.screen(), "tapped at") {
-			t.Error("there is an exchange, and the hint stays")
-		}
+		u.hides("tapped at")
 	})
 }
 
@@ -302,17 +265,12 @@ func TestFindingsFillInDuringOneSweep(t *testing.T) {
 		for i := range uint64(100) {
 			tuitest.Record(t, m, tuitest.Call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
 		}
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		src := &slow{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		u.sees("! 1 error, judging")
 		u.pass(20 * time.Second)
-		if strings.Contains(u.screen(), "judging") {
-			t.Errorf("the rules do not come to an end:\n%s", u.screen())
-		}
+		u.hides("judging")
 		if got := src.sweeps.Load(); got != 1 {
 			t.Errorf("the rules began to read %d times", got)
 		}
@@ -351,9 +309,7 @@ func TestAttachedToARecorder(t *testing.T) {
 	u.strike("n")
 	u.strike("enter")
 	u.until("the finding", func() bool { return strings.Contains(u.screen(), "[state-terminal-immutable]") })
-	if err := recorder.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end(t, recorder)
 	u.until("the end", func() bool { return strings.Contains(u.screen(), "the recording has ended") })
 	u.strike("esc")
 	u.until("the list", func() bool {

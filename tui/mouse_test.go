@@ -14,18 +14,13 @@ import (
 func TestMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("m")
 		u.sees("mouse on")
 		u.send(tea.MouseMsg{X: 10, Y: 4, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-		if got := u.m.list.Selected(); got != 3 {
-			t.Errorf("a click on the fifth line selects %d, want 3", got)
-		}
+		u.selects(3)
 		u.send(tea.MouseMsg{X: 10, Y: 20, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		u.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown})
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("the wheel selects %d, want 4", got)
-		}
+		u.selects(4)
 		u.press("m")
 		u.sees("mouse off")
 	})
@@ -34,7 +29,6 @@ func TestMouse(t *testing.T) {
 func TestMouseOpensAndGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Mouse: true})
-		defer u.close()
 		click := func(x, y int) {
 			u.send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 			u.pass(time.Second)
@@ -56,9 +50,7 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		u.press("l", "e", "?")
 		u.sees("exchanges › 4 › ladder of 4 › findings › help")
 		click(at("ladder"), 0)
-		if got := u.m.top().Title(); got != "ladder of 4" {
-			t.Errorf("a click on its name leads to %q, want the ladder", got)
-		}
+		u.titled("ladder of 4")
 		click(at("›"), 0)
 		click(at("ladder"), 0)
 		u.sees("› ladder of 4 ")
@@ -80,25 +72,20 @@ func TestMouseOpensAndGoesBack(t *testing.T) {
 		u.sees("Quit?")
 		u.press("esc", ":")
 		click(10, 3)
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("a click while a command is typed selects %d", got)
-		}
+		u.selects(4)
 	})
 }
 
 func TestMouseInPanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 200, 60, Options{})
-		defer u.close()
 		click := func(x, y int) {
 			u.send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 			u.pass(time.Second)
 		}
 		u.press("m")
 		click(10, 6)
-		if got := u.beside(); got != "4 4 findings" {
-			t.Errorf("a click on the fourth row shows %s", got)
-		}
+		u.isBeside("4 4 findings")
 		click(100, 7)
 		u.sees("┫ exchange 4 ┣")
 		if got := u.m.panes.detail.Window.Cursor; got != 5 {
@@ -109,9 +96,7 @@ func TestMouseInPanes(t *testing.T) {
 		u.send(tea.MouseMsg{X: 10, Y: 10, Button: tea.MouseButtonWheelDown})
 		u.send(tea.MouseMsg{X: 100, Y: 10, Button: tea.MouseButtonWheelUp})
 		u.pass(time.Second)
-		if got := u.m.list.Selected(); got != 5 {
-			t.Errorf("the wheel over the list selects %d, want 5", got)
-		}
+		u.selects(5)
 		u.sees("┫ findings ┣")
 		click(0, 0)
 		click(79, 10)

@@ -9,7 +9,6 @@ import (
 func TestPalette(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g", "ctrl+p")
 		u.sees("exchanges › actions")
 		u.typed("next finding")

@@ -38,7 +38,6 @@ func TestWaysBackAndOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := newUI(t, journey(t), 80, 24, Options{})
-				defer u.close()
 				u.press(strings.Fields(c.keys)...)
 				if u.quit != c.quit || len(u.m.stack) != c.deep {
 					t.Errorf("after %s: quit %v and %d panels, want %v and %d\n%s", c.keys, u.quit, len(u.m.stack), c.quit, c.deep,
@@ -52,7 +51,6 @@ func TestWaysBackAndOut(t *testing.T) {
 func TestQuittingARecordingAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, tuitest.Growing(t, 2).Reader(), 80, 24, Options{QuitEnds: "Quitting ends the recording."})
-		defer u.close()
 		u.press("q")
 		u.sees("Quitting ends the recording. q again to quit, any other key to stay")
 		u.press("k")
@@ -68,12 +66,9 @@ func TestQuittingARecordingAsks(t *testing.T) {
 func TestKeysStruckTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("gjjj")}) // what the library makes of fast typing
 		u.drain()
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("gjjj selects %d, want 4", got)
-		}
+		u.selects(4)
 		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("QQ"), Paste: true})
 		if u.drain(); u.quit {
 			t.Error("pasted text is taken for keys")
@@ -84,7 +79,6 @@ func TestKeysStruckTogether(t *testing.T) {
 func TestMoving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, tuitest.Growing(t, 100).Reader(), 80, 24, Options{})
-		defer u.close()
 		for _, c := range []struct {
 			key  string
 			want uint64
@@ -118,14 +112,11 @@ func TestMoving(t *testing.T) {
 func TestResizeKeepsSelection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, tuitest.Growing(t, 100).Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("k", "k", "k")
 		for _, size := range []tea.Msg{sizeOf(80, 5), sizeOf(0, 0), sizeOf(20, 5), sizeOf(200, 60), sizeOf(80, 24)} {
 			u.send(size)
 			u.pass(time.Second)
-			if got := u.m.list.Selected(); got != 97 {
-				t.Errorf("at %v exchange %d is selected, want 97", size, got)
-			}
+			u.selects(97)
 		}
 		if !strings.HasPrefix(u.cursorLine(), ">  97 ") {
 			t.Errorf("the cursor is at %q", u.cursorLine())
@@ -136,7 +127,6 @@ func TestResizeKeepsSelection(t *testing.T) {
 func TestResizeKeepsPlaceInDetail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g", "n", "enter", "n", "k", "k")
 		want := u.m.top().Target()
 		for _, size := range []tea.Msg{sizeOf(40, 12), sizeOf(120, 40), sizeOf(20, 5), sizeOf(80, 24)} {
@@ -152,28 +142,20 @@ func TestResizeKeepsPlaceInDetail(t *testing.T) {
 func TestFilterAsYouType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 120, 40, Options{})
-		defer u.close()
 		u.press("g", "j") // exchange 2
 		u.press("/").typed("task:plan-7f3a")
-		if diff := cmp.Diff([]uint64{2, 3}, u.matches()); diff != "" {
-			t.Errorf("matches while typing, -want +got:\n%s", diff)
-		}
-		if got := u.m.list.Selected(); got != 2 {
-			t.Errorf("the filter moved the cursor from 2 to %d", got)
-		}
+		u.lists(2, 3)
+		u.selects(2)
 		u.typed(" state:")
 		u.sees("^ column 22: state has no value")
 		u.typed("working")
-		if diff := cmp.Diff([]uint64{2}, u.matches()); diff != "" {
-			t.Errorf("matches after more was typed, -want +got:\n%s", diff)
-		}
+		u.lists(2)
 	})
 }
 
 func TestFilterErrorsKeepTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 120, 40, Options{})
-		defer u.close()
 		u.press("/").typed("is:error").press("enter")
 		u.sees("2 of 8 exchanges")
 		u.press("/").typed(" (state:failed").press("enter")
@@ -197,7 +179,6 @@ func TestFilterErrorsKeepTheList(t *testing.T) {
 func TestFindingsOneAfterAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g")
 		var list, detail []string
 		for range 4 {
@@ -219,9 +200,7 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 			t.Errorf("n in the detail, -want +got:\n%s", diff)
 		}
 		u.press("N", "N", "N")
-		if got := u.m.top().Title(); got != "4" {
-			t.Errorf("N three times leads to exchange %s, want 4", got)
-		}
+		u.titled("4")
 		u.press("e", "enter")
 		if got := u.cursorLine(); !strings.HasPrefix(got, ">│ ! status") {
 			t.Errorf("a finding opens at %q", got)
@@ -232,22 +211,15 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("/").typed("agent:booker").press("enter", "g", "enter")
-		if got := u.m.top().Title(); got != "4" {
-			t.Fatalf("the first of booker's is %s, want 4", got)
-		}
+		u.titled("4")
 		u.press("]", "]", "[", "v", "]")
-		if got := u.m.top().Title(); got != "6" {
-			t.Errorf("]][] leads to %s, want 6", got)
-		}
+		u.titled("6")
 		u.sees("decoded")
 		u.press("[", "[", "[")
 		u.sees("no further exchange in the list")
 		u.press("esc")
-		if got := u.m.list.Selected(); got != 4 {
-			t.Errorf("back on the list, %d is selected, want 4", got)
-		}
+		u.selects(4)
 	})
 }
 
@@ -255,15 +227,12 @@ func TestNeighbours(t *testing.T) {
 func TestNeighboursTypedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g")
 		for _, k := range []string{"enter", "]", "]", "v", "]", "[", "]"} {
 			u.strike(k)
 		}
 		u.pass(time.Second)
-		if got := u.m.top().Title(); got != "4" {
-			t.Errorf("]]v][] from exchange 1 leads to %s, want 4", got)
-		}
+		u.titled("4")
 		u.sees("decoded")
 	})
 }
@@ -271,7 +240,6 @@ func TestNeighboursTypedAhead(t *testing.T) {
 func TestSections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g", "enter")
 		var lines []string
 		for range 4 {
@@ -292,7 +260,6 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clean := recorded(t, "clean", nil)
 		u := newUI(t, clean, 80, 24, Options{})
-		defer u.close()
 		u.sees("nothing recorded")
 		for key, why := range map[string]string{
 			"enter": "enter: nothing is selected", "l": "l: nothing is selected", "n": "n: there is no finding",
@@ -312,7 +279,6 @@ func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 		tuitest.Record(t, m, append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
 			tuitest.Answered(1, `{"jsonrpc":"2.0","id":1,"result":["`+strings.Repeat("kyoto ", 40_000)+`"]}`)...))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("enter")
 		short := u.m.top().(*detail.Panel).Length()
 		u.press("G", "k", "k")
@@ -336,7 +302,6 @@ func TestCompressedBodyIsShownDecoded(t *testing.T) {
 		}
 		tuitest.Record(t, m, steps)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("enter", "tab", "tab")
 		u.sees(`"city": "Kyoto"`)
 		u.press("v", "v")
@@ -349,7 +314,6 @@ func TestCompressedBodyIsShownDecoded(t *testing.T) {
 func TestFailuresOneAfterAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("/").typed("is:failed").press("enter")
 		failed := append([]uint64{}, u.matches()...)
 		if len(failed) < 2 || failed[0] == 1 {
@@ -389,7 +353,6 @@ func TestFailuresOneAfterAnother(t *testing.T) {
 func TestNextFindingIsTheNextFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("/").typed("is:failed").press("enter")
 		failed := append([]uint64{}, u.matches()...)
 		u.press("g")
@@ -418,7 +381,6 @@ func TestNextFindingIsTheNextFailure(t *testing.T) {
 			}
 		})
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		u.press("n")
 		if got := u.m.list.Selected(); got != 2 || u.m.shared.Found.Total() > 0 {
 			t.Errorf("n leads to %d, want 2, which failed:\n%s", got, u.screen())
@@ -431,15 +393,10 @@ func TestWhereACaptureOpens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 40)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		if got := u.m.list.Selected(); got != 40 {
-			t.Errorf("one that grows opens at %d, want 40", got)
-		}
+		u.selects(40)
 		u.close()
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		u = newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		if got := u.m.list.Selected(); got != 1 || u.cursorRow() != 2 {
 			t.Errorf("a finished one opens at %d, in line %d of the screen", got, u.cursorRow())
 		}
@@ -455,7 +412,6 @@ func TestErrorBeforeWhoLeft(t *testing.T) {
 			x.Fault = &capture.Fault{Kind: "client-left", Side: "client", Detail: "connection closed"}
 		})
 		u := newUI(t, src, 80, 40, Options{})
-		defer u.close()
 		u.press("G", "enter", "G")
 		u.sees("✗ -32603 InternalError: the database is gone\n ✗ client-left by client: connection closed\n")
 	})
@@ -465,7 +421,6 @@ func TestErrorBeforeWhoLeft(t *testing.T) {
 func TestLongMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		words := "begin " + strings.Repeat("of a long story ", 8) + "end"
 		u.m.shared.Message = words
 		lines := strings.Split(strings.TrimRight(u.screen(), "\n"), "\n")

@@ -47,18 +47,17 @@ func (u *ui) beside() string {
 	return words
 }
 
-// hides fails if the screen has a text.
-func (u *ui) hides(words string) {
+// isBeside fails unless the panes show that.
+func (u *ui) isBeside(want string) {
 	u.t.Helper()
-	if strings.Contains(u.screen(), words) {
-		u.t.Errorf("the screen says %q:\n%s", words, u.screen())
+	if got := u.beside(); got != want {
+		u.t.Errorf("the panes are at %s, want %s:\n%s", got, want, u.screen())
 	}
 }
 
 func TestDetailBesideTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 110, 24, Options{})
-		defer u.close()
 		u.sees("┫ exchanges ┣")
 		u.sees("─ exchange 1 ─")
 		u.sees("→ GET /.well-known/agent-card.json HTTP/1.1")
@@ -93,7 +92,6 @@ func TestFocusMoves(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			u := newUI(t, journey(t), c.width, 40, Options{})
-			defer u.close()
 			u.press(strings.Fields(c.keys)...)
 			u.sees(c.want)
 			crumbs := []string{"exchanges"}
@@ -112,28 +110,19 @@ func TestFocusMoves(t *testing.T) {
 func TestKeysOfTheFocusedPane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 120, 40, Options{})
-		defer u.close()
 		u.press("g", "j", "j", "enter", "j", "j", "v")
-		if got := u.beside(); got != "3 3" {
-			t.Errorf("j in the detail selects %s, want 3 3", got)
-		}
+		u.isBeside("3 3")
 		u.sees("decoded")
 		u.sees("v view")
 		u.press("]")
-		if got := u.beside(); got != "4 4" {
-			t.Errorf("] in the detail leads to %s, want 4 4", got)
-		}
+		u.isBeside("4 4")
 		u.sees("┫ exchange 4 ┣")
 		u.press("n")
 		u.sees("! status")
 		u.press("n")
-		if got := u.beside(); got != "6 6" {
-			t.Errorf("n in the detail leads to %s, want 6 6", got)
-		}
+		u.isBeside("6 6")
 		u.press("esc", "k")
-		if got := u.beside(); got != "5 5" {
-			t.Errorf("k in the list leads to %s, want 5 5", got)
-		}
+		u.isBeside("5 5")
 		u.sees("decoded")
 		u.hides("v view")
 	})
@@ -145,7 +134,6 @@ func TestPassingByReadsNoDetails(t *testing.T) {
 		m := tuitest.Growing(t, 200)
 		src := &begun{Source: m.Reader()}
 		u := newUI(t, src, 120, 40, Options{})
-		defer u.close()
 		src.seqs = nil
 		for range 20 { // thirty keys a second
 			u.strike("k")
@@ -164,9 +152,7 @@ func TestPassingByReadsNoDetails(t *testing.T) {
 		if n := len(src.seqs); n < 2 || n > 4 {
 			t.Errorf("in two seconds of k %d details were begun, want one a second: %v", n, src.seqs)
 		}
-		if got := u.beside(); got != "120 120" {
-			t.Errorf("at the end there is %s, want 120 120", got)
-		}
+		u.isBeside("120 120")
 	})
 }
 
@@ -177,7 +163,6 @@ func TestLeftDetailIsReadNoFurther(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Call(2, "t-2", "TASK_STATE_WORKING"))
 		src := &steady{Source: m.Reader()}
 		u := newUI(t, src, 120, 40, Options{})
-		defer u.close()
 		u.press("k")
 		u.pass(300 * time.Millisecond)
 		if d := u.m.panes.detail; d.Seq != 1 || !d.More {
@@ -196,7 +181,6 @@ func TestLeftDetailIsReadNoFurther(t *testing.T) {
 func TestOnePaneAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 200, 60, Options{})
-		defer u.close()
 		u.press("G")
 		for _, keys := range []string{"", "tab", "tab tab"} {
 			u.press(strings.Fields(keys)...)
@@ -212,9 +196,7 @@ func TestOnePaneAlone(t *testing.T) {
 			if u.m.top() != top || len(u.m.panes.layout()) != 3 {
 				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().Title())
 			}
-			if got := u.beside(); got != "8 8 findings" {
-				t.Errorf("after %q, z twice shows %s, want 8 8 findings", keys, got)
-			}
+			u.isBeside("8 8 findings")
 			u.press("esc", "esc")
 		}
 		u.press("l", "z")
@@ -240,14 +222,11 @@ func TestNarrowAndWideAgain(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			u := newUI(t, journey(t), 200, 60, Options{})
-			defer u.close()
 			u.press("G").press(strings.Fields(c.keys)...)
 			for _, size := range []tea.Msg{sizeOf(80, 24), sizeOf(300, 4), sizeOf(0, 0)} {
 				u.send(size)
 				u.pass(time.Second)
-				if strings.Contains(u.screen(), "┬") {
-					t.Errorf("at %v there are several panes", size)
-				}
+				u.hides("┬")
 			}
 			u.send(sizeOf(80, 24))
 			u.pass(time.Second)
@@ -255,9 +234,7 @@ func TestNarrowAndWideAgain(t *testing.T) {
 			u.send(sizeOf(200, 60))
 			u.pass(time.Second)
 			u.sees(c.wide)
-			if got := u.beside(); got != "8 8 findings" {
-				t.Errorf("after %q the panes show %s, want 8 8 findings", c.keys, got)
-			}
+			u.isBeside("8 8 findings")
 		})
 	}
 }
@@ -266,7 +243,6 @@ func TestNarrowAndWideAgain(t *testing.T) {
 func TestDetailBecomesAPane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g", "n", "enter", "n")
 		u.send(sizeOf(120, 40))
 		u.pass(time.Second)
@@ -284,28 +260,17 @@ func TestDetailBecomesAPane(t *testing.T) {
 func TestThirdPane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 160, 45, Options{})
-		defer u.close()
 		u.press("g", "j")
-		if got := u.beside(); got != "2 2 ladder of 2" {
-			t.Errorf("beside exchange 2 there is %s", got)
-		}
+		u.isBeside("2 2 ladder of 2")
 		u.press("j")
-		if got := u.beside(); got != "3 3 ladder of 3" {
-			t.Errorf("beside exchange 3 there is %s", got)
-		}
+		u.isBeside("3 3 ladder of 3")
 		u.press("shift+tab", "k", "enter")
 		u.sees("┫ exchange 2 ┣")
-		if got := u.m.list.Selected(); got != 2 {
-			t.Errorf("an arrow of exchange 2 was opened, and the list is at %d", got)
-		}
+		u.selects(2)
 		u.press("esc", "n")
-		if got := u.beside(); got != "4 4 findings" {
-			t.Errorf("beside exchange 4 there is %s", got)
-		}
+		u.isBeside("4 4 findings")
 		u.press("shift+tab", "j", "enter")
-		if got := u.beside(); got != "6 6 findings" {
-			t.Errorf("the second finding opens %s, want 6 6 findings", got)
-		}
+		u.isBeside("6 6 findings")
 		u.press("esc", "e")
 		u.sees("› exchanges › findings ")
 		u.hides("┬")
@@ -320,7 +285,6 @@ func TestThirdPaneGetsFindings(t *testing.T) {
 		m := tuitest.Growing(t, 0)
 		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 200, 60, Options{})
-		defer u.close()
 		u.press("shift+tab")
 		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 1, "t-1", "TASK_STATE_COMPLETED"), tuitest.Status(1, 2, "t-1", "TASK_STATE_WORKING")})
 		u.pass(3 * time.Second)
@@ -335,7 +299,6 @@ func TestPanesFollowTheRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 120, 40, Options{})
-		defer u.close()
 		u.press("F")
 		for i := range uint64(30) {
 			tuitest.Record(t, m, tuitest.Call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
@@ -345,33 +308,24 @@ func TestPanesFollowTheRecording(t *testing.T) {
 			t.Errorf("after a second and a half of traffic the detail is still of %d", got)
 		}
 		u.pass(time.Second)
-		if got := u.beside(); got != "33 33" {
-			t.Errorf("the panes are at %s, want 33 33", got)
-		}
+		u.isBeside("33 33")
 		u.press("tab")
 		tuitest.Record(t, m, tuitest.Call(34, "v", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
-		if got := u.beside(); got != "34 33" {
-			t.Errorf("the panes are at %s, want 34 33", got)
-		}
+		u.isBeside("34 33")
 		u.press("esc")
 		u.pass(time.Second)
-		if got := u.beside(); got != "34 34" {
-			t.Errorf("the panes are at %s, want 34 34", got)
-		}
+		u.isBeside("34 34")
 	})
 }
 
 func TestPanesOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 200, 60, Options{})
-		defer u.close()
 		u.press("/").typed("dialect:0.2").press("enter")
 		u.sees("no exchange matches")
 		u.sees("nothing is selected")
 		u.press("tab", "enter", "shift+tab", "z", "z", "esc")
-		if got := u.beside(); got != "1 1 ladder of 1" {
-			t.Errorf("without the filter there is %s, want 1 1 ladder of 1", got)
-		}
+		u.isBeside("1 1 ladder of 1")
 	})
 }

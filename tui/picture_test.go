@@ -16,7 +16,6 @@ import (
 func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 164, 38, Options{Theme: style.Dark})
-		defer u.close()
 		u.press("g", "n", "enter", "n")
 		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.screen.frame(), 164))
 	})

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,9 +27,10 @@ func recorder(t *testing.T, path string) (_ *bolt.Store, store func([]capture.St
 	}
 }
 
-func end(t *testing.T, s *bolt.Store) {
+// end ends a recording.
+func end(t *testing.T, sink io.Closer) {
 	t.Helper()
-	if err := s.Close(); err != nil {
+	if err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -32,7 +32,6 @@ func towns(t *testing.T, names ...string) *capture.Memory {
 func TestSearchInTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "nara", "kyoto", "osaka", "Kyoto").Reader(), 80, 24, Options{})
-		defer u.close()
 		var visited []uint64
 		visit := func(keys ...string) {
 			u.press(keys...)
@@ -72,13 +71,10 @@ func TestSearchInTheList(t *testing.T) {
 func TestSearchFromListToDetail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("g").search("/k.oto/").press(".", "enter")
 		u.sees("exchanges › 3 ")
 		u.sees("match 1 of 2")
-		if got := u.cursorLine(); !strings.Contains(got, `"id": "kyoto"`) {
-			t.Errorf("the detail is at %q", got)
-		}
+		u.isOn(`"id": "kyoto"`)
 		u.press("[")
 		u.sees("0 matches")
 		u.press("[")
@@ -98,7 +94,6 @@ func TestSearchFromListToDetail(t *testing.T) {
 func TestSearchOnAWideScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 130, 30, Options{})
-		defer u.close()
 		u.press("g").search("kyoto")
 		u.sees("3 exchanges, match 1 of 2")
 		u.sees("│>    \"id\": \"kyoto\"")
@@ -119,7 +114,6 @@ func TestSearchOnAWideScreen(t *testing.T) {
 func TestSearchWithAFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
 		u.press("g").search("task")
 		all := len(u.m.list.Found())
 		u.press("/").typed("agent:booker").press("enter", "g", ".")
@@ -146,21 +140,16 @@ func TestSearchWhenTheFilterLetsOthersThrough(t *testing.T) {
 		}
 		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 1, "kyoto", "TASK_STATE_WORKING")})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("/").typed("state:working not state:completed").press("enter", "g").search("kyoto")
 		u.sees("match 1 of 1")
 		tuitest.Record(t, m, []capture.Step{
 			tuitest.Status(1, 2, "kyoto", "TASK_STATE_COMPLETED"), tuitest.Status(2, 1, "kyoto", "TASK_STATE_WORKING"),
 		})
 		u.pass(30 * time.Second)
-		if diff := cmp.Diff([]uint64{2}, u.matches()); diff != "" {
-			t.Fatalf("the filter lets through, -want +got:\n%s", diff)
-		}
+		u.lists(2)
 		u.press("g", ".")
 		u.sees("match 1 of 1")
-		if got := u.m.list.Selected(); got != 2 {
-			t.Errorf("kyoto is found in %d, want 2", got)
-		}
+		u.selects(2)
 	})
 }
 
@@ -170,7 +159,6 @@ func TestSearchFollowsTheRecording(t *testing.T) {
 		m := towns(t, "kyoto", "osaka")
 		tuitest.Record(t, m, tuitest.Subscribed(3, "t-3"))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("g").search("kyoto")
 		u.sees("match 1 of 1")
 		tuitest.Record(t, m, tuitest.Call(4, "kyoto", "TASK_STATE_COMPLETED"))
@@ -183,9 +171,7 @@ func TestSearchFollowsTheRecording(t *testing.T) {
 		u.pass(30 * time.Second)
 		u.sees("match 1 of 3")
 		u.press(".")
-		if got := u.m.list.Selected(); got != 3 {
-			t.Errorf("the next match is in %d, want 3", got)
-		}
+		u.selects(3)
 	})
 }
 
@@ -243,9 +229,7 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps = nil
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end(t, s)
 	r, err := bolt.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +259,6 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 func TestSearchInASortedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "nara", "kyoto", "osaka", "Kyoto").Reader(), 80, 24, Options{})
-		defer u.close()
 		u.press("O", "g").search("kyoto")
 		u.sees("match 1 of 3")
 		var visited []uint64
@@ -288,13 +271,9 @@ func TestSearchInASortedList(t *testing.T) {
 		u.sees("match 3 of 3")
 		u.press("O", "u", "_", "g", ".")
 		u.sees("match 1 of 3")
-		if got := u.cursorLine(); !strings.Contains(got, "GetTask") {
-			t.Errorf("the match in a group is at %q\n%s", got, u.screen())
-		}
+		u.isOn("GetTask")
 		u.press("g").search("nara")
 		u.sees("match 1 of 1")
-		if got := u.m.list.Selected(); got != 3 {
-			t.Errorf("nara is found in %d, want 3", got)
-		}
+		u.selects(3)
 	})
 }

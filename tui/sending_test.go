@@ -72,7 +72,6 @@ func TestResend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "runs-resent.a2atap", answers: again()}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
-		defer u.close()
 		u.press("g", "r")
 		u.sees("send POST http://127.0.0.1:9001/rpc")
 		u.sees("it stays on this machine")
@@ -110,7 +109,6 @@ func TestNothingIsSentBySlips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "x.a2atap", answers: again(), remote: []string{"booker.example:9001"}}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
-		defer u.close()
 		u.press("g")
 		for _, k := range []string{"r", "j", "y", "enter", "esc", "k", "R", "y", "y"} {
 			u.strike(k) // faster than anything is read
@@ -145,7 +143,6 @@ func TestSendingIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "x.a2atap", block: true}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
-		defer u.close()
 		u.press("g", "r", "y")
 		u.sees("sending, esc ends it")
 		u.press("j", "r")
@@ -161,7 +158,6 @@ func TestEditBeforeSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "x.a2atap", answers: again()}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
-		defer u.close()
 		var seen []string
 		edit := func(words string) {
 			u.m.outbox.exec = func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
@@ -222,7 +218,6 @@ func TestReplayTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSender{file: "x.a2atap"}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
-		defer u.close()
 		u.press("g", "R")
 		u.sees("send 1 request")
 		u.press("y")
@@ -231,7 +226,6 @@ func TestReplayTask(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 30, Options{})
-		defer u.close()
 		u.press("r")
 		u.sees("nothing can be sent from here")
 	})

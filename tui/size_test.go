@@ -171,9 +171,7 @@ func (c *stepCounter) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[c
 func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	const events = 30_000
 	m := tuitest.Long(t, events)
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end(t, m)
 	src := &stepCounter{Source: m.Reader()}
 	u := startUI(t, src, 80, 24, Options{})
 	defer u.cancel()

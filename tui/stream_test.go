@@ -53,9 +53,7 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps = nil
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end(t, s)
 	r, err := bolt.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -116,12 +114,9 @@ func (s *steady) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[captur
 func TestKeysWhileAStreamLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Long(t, 3_000)
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		end(t, m)
 		src := &steady{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
-		defer u.close()
 		u.press("enter")
 		u.sees("loading ")
 		u.sees("·1 ")
@@ -154,8 +149,7 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 		if got, want := u.m.top().Target(), load.EventAt(&capture.Exchange{Seq: 1}, 2_900); got != want {
 			t.Errorf("the cursor is at %v, want %v", got, want)
 		}
-		if line := u.cursorLine(); !strings.Contains(line, "·2900 ") || !strings.Contains(line, "status working") {
-			t.Errorf("the cursor is on %q", line)
-		}
+		u.isOn("·2900 ")
+		u.isOn("status working")
 	})
 }

@@ -42,11 +42,12 @@ type ui struct {
 	quit   bool
 }
 
-// newUI opens an inspector and lets it come to rest. It is for a bubble of testing/synctest, in which rest is when all
-// that goes on waits for something.
+// newUI opens an inspector, lets it come to rest, and closes it when the test ends. It is for a bubble of
+// testing/synctest, in which rest is when all that goes on waits for something.
 func newUI(t *testing.T, src capture.Source, width, height int, o Options) *ui {
 	t.Helper()
 	u := startUI(t, src, width, height, o)
+	t.Cleanup(u.close)
 	u.pass(time.Second)
 	return u
 }
@@ -205,6 +206,54 @@ func (u *ui) sees(words string) {
 	}
 }
 
+// hides fails if the screen has a text.
+func (u *ui) hides(words string) {
+	u.t.Helper()
+	if strings.Contains(u.screen(), words) {
+		u.t.Errorf("the screen says %q:\n%s", words, u.screen())
+	}
+}
+
+// selects fails unless an exchange is selected in the list.
+func (u *ui) selects(want uint64) {
+	u.t.Helper()
+	if got := u.m.list.Selected(); got != want {
+		u.t.Errorf("exchange %d is selected, want %d:\n%s", got, want, u.screen())
+	}
+}
+
+// lists fails unless the filter lets these exchanges through.
+func (u *ui) lists(want ...uint64) {
+	u.t.Helper()
+	if diff := cmp.Diff(want, u.matches()); diff != "" {
+		u.t.Errorf("the filter lets through, -want +got:\n%s\n%s", diff, u.screen())
+	}
+}
+
+// isOn fails unless the line where the cursor is has a text.
+func (u *ui) isOn(words string) {
+	u.t.Helper()
+	if got := u.cursorLine(); !strings.Contains(got, words) {
+		u.t.Errorf("the cursor is on %q, want %q:\n%s", got, words, u.screen())
+	}
+}
+
+// isAt fails unless what is selected in the top panel belongs to an exchange.
+func (u *ui) isAt(want uint64) {
+	u.t.Helper()
+	if got := u.m.top().Target().Exchange; got != want {
+		u.t.Errorf("the cursor is at exchange %d, want %d:\n%s", got, want, u.screen())
+	}
+}
+
+// titled fails unless the top panel has a title.
+func (u *ui) titled(want string) {
+	u.t.Helper()
+	if got := u.m.top().Title(); got != want {
+		u.t.Errorf("the panel is %q, want %q:\n%s", got, want, u.screen())
+	}
+}
+
 // matches returns the exchanges that the filter lets through.
 func (u *ui) matches() []uint64 {
 	seqs, _ := u.m.list.Matches()
@@ -273,8 +322,6 @@ func gzipped(t *testing.T, words string) string {
 	if _, err := w.Write([]byte(words)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end(t, w)
 	return b.String()
 }

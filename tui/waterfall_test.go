@@ -16,18 +16,14 @@ import (
 func TestWaterfallOfATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 30, Options{})
-		defer u.close()
 		u.press("g", "n", "l", "j", "j", "tab")
 		u.sees("5 exchanges, task book-91c2")
-		if line := u.cursorLine(); !strings.Contains(line, "SendStreamingMessage 200") || !strings.Contains(line, "├━━") {
-			t.Errorf("the cursor is on %q", line)
-		}
+		u.isOn("SendStreamingMessage 200")
+		u.isOn("├━━")
 		u.sees("answer after 12.0ms, 7 events from 12.0ms to 2.600s, ended after 2.611s")
 		u.sees("0s            2s             4s             6s")
 		u.press("n")
-		if got := u.m.top().Target().Exchange; got != 6 {
-			t.Errorf("the next finding is in exchange %d, want 6", got)
-		}
+		u.isAt(6)
 		if line := u.cursorLine(); !strings.HasSuffix(strings.TrimRight(line, " ┊"), "✗") {
 			t.Errorf("the exchange that failed is drawn as %q", line)
 		}
@@ -36,9 +32,7 @@ func TestWaterfallOfATask(t *testing.T) {
 		u.press("N")
 		u.sees("no finding further up; on from the end")
 		u.press("N", "tab")
-		if got := u.m.top().Target().Exchange; got != 6 {
-			t.Errorf("back in the ladder exchange %d is selected", got)
-		}
+		u.isAt(6)
 		u.press("tab", "j", "enter")
 		if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 8 {
 			t.Errorf("enter opens\n%s", u.screen())
@@ -50,13 +44,10 @@ func TestWaterfallOfATask(t *testing.T) {
 func TestWaterfallOfAWorkflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, trip(t).Reader(), 120, 30, Options{})
-		defer u.close()
 		u.press("g", "j", "j", "W", "tab", "tab")
 		u.sees("├ request ─ waits")
-		for _, name := range []string{"a waterfall", "a ladder", "a tree"} {
-			if got := u.m.top().Target().Exchange; got != 3 {
-				t.Errorf("as %s, exchange %d is selected", name, got)
-			}
+		for range 3 { // a waterfall, a ladder, a tree
+			u.isAt(3)
 			u.press("tab")
 		}
 		u.sees("├ request ─ waits")
@@ -70,7 +61,6 @@ func TestWaterfallGrows(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Call(1, "t-1", "TASK_STATE_WORKING"))
 		tuitest.Record(t, m, tuitest.Subscribed(2, "t-1"))
 		u := newUI(t, m.Reader(), 100, 30, Options{})
-		defer u.close()
 		u.press("g", "j", "l", "tab")
 		if line := u.cursorLine(); !strings.HasSuffix(line, "▶") {
 			t.Errorf("an open exchange is drawn as %q", line)
@@ -90,7 +80,6 @@ func TestWaterfallGrows(t *testing.T) {
 func TestBarsOfEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 40, Options{})
-		defer u.close()
 		u.press("g", "n", "enter", "n")
 		u.sees("bars are the waits before the events, on a scale from 0 to 2.600s")
 		bars := 0

@@ -84,11 +84,8 @@ func TestWorkflowFrames(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := trip(t)
-				if err := m.Close(); err != nil {
-					t.Fatal(err)
-				}
+				end(t, m)
 				u := newUI(t, m, s.size.width, s.size.height, Options{})
-				defer u.close()
 				u.follow(s.keys)
 				u.isKept(s.name)
 			})
@@ -101,15 +98,12 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 	for _, way := range []string{"", "enter", "l"} {
 		synctest.Test(t, func(t *testing.T) {
 			u := newUI(t, trip(t).Reader(), 120, 30, Options{})
-			defer u.close()
 			u.press("g", "j", "j").press(strings.Fields(way)...)
 			before := u.m.top().Scope()
 			u.press("W")
 			u.sees("› workflow of 1")
 			u.sees("4 exchanges")
-			if got := u.m.top().Target().Exchange; got != 3 {
-				t.Errorf("from exchange 3 the cursor is at %d", got)
-			}
+			u.isAt(3)
 			u.press("W")
 			u.sees("W: this is the workflow")
 			u.press("tab")
@@ -133,7 +127,6 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 func TestWorkflowKeysInAdvance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, trip(t).Reader(), 120, 30, Options{})
-		defer u.close()
 		u.press("g")
 		for _, k := range []string{"W", "tab", "j", "j"} {
 			u.strike(k)
@@ -151,7 +144,6 @@ func TestWorkflowGrows(t *testing.T) {
 		m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
 		tuitest.Record(t, m, sent(1, "traveller", "planner", parent(1, 1)))
 		u := newUI(t, m.Reader(), 120, 30, Options{})
-		defer u.close()
 		u.press("g", "W")
 		u.sees("  1 exchange\n")
 		tuitest.Record(t, m, sent(2, "planner", "hotel", parent(1, 2)))
@@ -178,7 +170,6 @@ func TestWorkflowOfVerdicts(t *testing.T) {
 		m := trip(t)
 		v := load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 120, 30, Options{Verdicts: v})
-		defer u.close()
 		u.press("g", "j", "W")
 		u.sees("what caused what is still being read, 0 %")
 		result, err := engine.Run(t.Context(), rules.All, m.Reader(), nil, workflow.Into(v.Linked)...)
@@ -202,7 +193,6 @@ func TestWorkflowOfUnfinishedRequest(t *testing.T) {
 		steps := sent(1, "traveller", "planner", parent(1, 1))
 		tuitest.Record(t, m, steps[:1])
 		u := newUI(t, m.Reader(), 120, 30, Options{})
-		defer u.close()
 		u.press("g", "W")
 		u.sees("known when its request has been read")
 		tuitest.Record(t, m, steps[1:])
@@ -227,7 +217,6 @@ func TestWorkflowOfManyExchanges(t *testing.T) {
 		}
 		v.Judged(7*many, judgment.Counts{Exchanges: many, Judged: many}, false)
 		u := newUI(t, m.Reader(), 140, 30, Options{Verdicts: v})
-		defer u.close()
 		u.press("g", "W")
 		u.sees("the first 1,000 of 10,000 exchanges")
 		u.press("tab")

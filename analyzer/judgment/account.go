@@ -198,7 +198,7 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 			if a.left == nil {
 				a.left = recent.New[analyzer.TaskKey, FailedCalls](maxLeft)
 			}
-			a.left.Put(analyzer.TaskKeyOf("", "", s.Task), f)
+			a.left.Put(a.worked.keys.of("", s.Task), f)
 		}
 	case f.Refused:
 		if c.Refuse(m.Outcome); !a.told.add(requestOf(s, m), f, m.Error == a2a.TaskNotFound) {
@@ -244,7 +244,7 @@ func (a *Account) seenEnded(s *summary.Summary) bool {
 	if a.shown == nil {
 		return false
 	}
-	ended, _ := a.shown.Get(analyzer.TaskKeyOf(s.Link.Agent, "", s.Task))
+	ended, _ := a.shown.Get(a.worked.keys.of(s.Link.Agent, s.Task))
 	return ended
 }
 
@@ -254,18 +254,17 @@ func (a *Account) askedAfter(s *summary.Summary) {
 		return
 	}
 	for _, id := range s.Tasks {
-		a.left.Delete(analyzer.TaskKeyOf("", "", id))
+		a.left.Delete(a.worked.keys.of("", id))
 	}
-	a.left.Delete(analyzer.TaskKeyOf("", "", s.Task))
+	a.left.Delete(a.worked.keys.of("", s.Task))
 }
 
 func (a *Account) remember(agent, id string, ended bool) {
 	if a.shown == nil {
 		a.shown = recent.New[analyzer.TaskKey, bool](maxShown)
 	}
-	key := analyzer.TaskKeyOf(agent, "", id)
-	before, _ := a.shown.Get(key)
-	a.shown.Put(key, before || ended)
+	before, _ := a.shown.At(a.worked.keys.of(agent, id))
+	*before = *before || ended
 }
 
 // refused reports whether an agent has refused, in the words of the protocol, what cannot be done: a task that it never
@@ -292,7 +291,7 @@ func (a *Account) hasShown(agent, task string) bool {
 	if a.shown == nil {
 		return false
 	}
-	_, shown := a.shown.Get(analyzer.TaskKeyOf(agent, "", task))
+	_, shown := a.shown.Get(a.worked.keys.of(agent, task))
 	return shown
 }
 

@@ -19,6 +19,7 @@ type workedOn struct {
 	tasks  *recent.Map[analyzer.TaskKey, work]
 	owners *recent.Map[analyzer.TaskKey, analyzer.Link] // by id alone, for notifications: the link that showed it last
 	early  *recent.Map[analyzer.TaskKey, early]         // by id alone: what was told of tasks that have no owner yet
+	keys   taskKeys
 }
 
 // A work is what is known of a task.
@@ -85,34 +86,33 @@ func badEndOf(s *summary.Summary, end *summary.TaskEnd) badEnd {
 
 // owned says for which link a notification counts. If the task was not shown yet, it keeps what it tells of it.
 func (w *workedOn) owned(c *Calls, s *summary.Summary) bool {
-	id := analyzer.TaskKeyOf("", "", s.Task)
+	id := w.keys.of("", s.Task)
 	owner, ok := w.owners.Get(id)
 	if ok {
 		c.Link = owner
 		return true
 	}
-	told, _ := w.early.Get(id)
+	told, _ := w.early.At(id)
 	told.over = told.over || slices.ContainsFunc(s.States, a2a.State.Terminal)
 	if len(s.Ended) > 0 && told.end == nil {
 		end := badEndOf(s, &s.Ended[0])
 		told.end = &end
 	}
-	w.early.Put(id, told)
 	return false
 }
 
 // begin counts a task that is not known yet. It returns how it has ended already, if it has ended badly.
 func (w *workedOn) begin(c *Calls, task string) (ended []FailedCalls) {
-	key, id := analyzer.TaskKeyOf(c.Link.Agent, "", task), analyzer.TaskKeyOf("", "", task)
+	id := w.keys.of("", task)
 	w.owners.Put(id, c.Link)
-	if _, known := w.tasks.Get(key); known {
+	now, known := w.tasks.At(w.keys.of(c.Link.Agent, task))
+	if known {
 		return nil
 	}
 	told, _ := w.early.Get(id)
 	w.early.Delete(id)
 	c.Tasks++
-	w.tasks.Put(key, work{over: told.over})
-	if told.end != nil {
+	if now.over = told.over; told.end != nil {
 		ended = w.end(c, *told.end)
 	}
 	return ended
@@ -120,11 +120,11 @@ func (w *workedOn) begin(c *Calls, task string) (ended []FailedCalls) {
 
 // end counts the end of a task that was worked on, once.
 func (w *workedOn) end(c *Calls, end badEnd) []FailedCalls {
-	key := analyzer.TaskKeyOf(c.Link.Agent, "", end.task)
-	if task, known := w.tasks.Get(key); !known || task.bad {
+	task := w.tasks.Find(w.keys.of(c.Link.Agent, end.task))
+	if task == nil || task.bad {
 		return nil
 	}
-	w.tasks.Put(key, work{bad: true, over: true})
+	*task = work{bad: true, over: true}
 	c.TasksFailed++
 	count(&c.Ends, end.state.String(), 1)
 	end.Link = c.Link
@@ -134,17 +134,21 @@ func (w *workedOn) end(c *Calls, end badEnd) []FailedCalls {
 // goesOn notes how far the tasks of an exchange have come. Of several it does not say which has.
 func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	several := s.Operation == a2a.ListTasks || len(s.Batch) > 0
-	for _, id := range append(s.Tasks[:len(s.Tasks):len(s.Tasks)], s.Task) {
-		key := analyzer.TaskKeyOf(agent, "", id)
-		task, known := w.tasks.Get(key)
-		if !known || task.over {
-			continue
+	note := func(id string) {
+		task := w.tasks.Find(w.keys.of(agent, id))
+		if task == nil || task.over {
+			return
 		}
 		task.over = several || slices.ContainsFunc(s.States, a2a.State.Terminal)
 		if task.at = 0; s.State.Active() && !s.Stream && id == s.Task {
 			task.at = s.Seq
 		}
-		w.tasks.Put(key, task)
+	}
+	for _, id := range s.Tasks {
+		note(id)
+	}
+	if !slices.Contains(s.Tasks, s.Task) {
+		note(s.Task)
 	}
 }
 
@@ -177,4 +181,18 @@ func sent(s *summary.Summary) (n int) {
 		n++
 	}
 	return n
+}
+
+// taskKeys works out the keys of tasks, and that of the one that was asked for last not again.
+type taskKeys struct {
+	agent, id string
+	key       analyzer.TaskKey
+}
+
+// of returns the key of an agent's task, or of an id alone.
+func (k *taskKeys) of(agent, id string) analyzer.TaskKey {
+	if k.key == (analyzer.TaskKey{}) || k.id != id || k.agent != agent {
+		*k = taskKeys{agent, id, analyzer.TaskKeyOf(agent, "", id)}
+	}
+	return k.key
 }

@@ -12,20 +12,24 @@ const maxCalls = 4096
 
 // describer implements capture.Describer.
 type describer struct {
-	reader Reader
-	calls  map[uuid.UUID]*a2a.Call // of requests whose answers are not complete
+	reader  Reader
+	calls   map[uuid.UUID]*a2a.Call // of requests whose answers are not complete
+	spare   []*a2a.Call             // that are not in use
+	reading Reading                 // of what it is asked about; empty in between
 }
 
 // NewDescriber returns what tells a recorder what A2A knows about an exchange: the keys it can be found by, and the
 // places of its secrets. It learns from the agent cards that it is shown, and remembers the requests of a bounded
 // number of open exchanges. Like any Describer it is for one goroutine; each recording needs one of its own.
 func NewDescriber() capture.Describer {
-	return &describer{calls: make(map[uuid.UUID]*a2a.Call)}
+	return &describer{calls: make(map[uuid.UUID]*a2a.Call), reading: Reading{brief: true}}
 }
 
 // Request implements capture.Describer.
 func (d *describer) Request(x *capture.Exchange, m *capture.Parsed) capture.Description {
-	r := d.reader.ReadRequest(x, m)
+	r := &d.reading
+	defer r.reset()
+	d.reader.readRequest(r, x, m)
 	d.remember(x, &r.Call)
 	out := describe(r)
 	if x.Agent.Name != "" {
@@ -39,16 +43,22 @@ func (d *describer) Request(x *capture.Exchange, m *capture.Parsed) capture.Desc
 
 // Event implements capture.Describer.
 func (d *describer) Event(x *capture.Exchange, e *capture.Event, m *capture.Parsed) capture.Description {
-	return describe(ReadEvent(d.call(x), e, m))
+	r := &d.reading
+	defer r.reset()
+	r.readEvent(d.call(x), e, m)
+	return describe(r)
 }
 
 // Response implements capture.Describer.
 func (d *describer) Response(x *capture.Exchange, m *capture.Parsed) capture.Description {
 	asked := d.call(x)
-	r := ReadAnswer(asked, x, m)
-	delete(d.calls, x.ID)
+	operation := asked.Operation
+	r := &d.reading
+	defer r.reset()
+	r.readAnswer(asked, x, m)
+	d.forget(x.ID)
 	out := describe(r)
-	if r.Card != nil && asked.Operation == a2a.NoOperation {
+	if r.Card != nil && operation == a2a.NoOperation {
 		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: r.Call.Operation.String()})
 	}
 	if r.Card != nil {
@@ -63,21 +73,54 @@ func (d *describer) Response(x *capture.Exchange, m *capture.Parsed) capture.Des
 func (d *describer) call(x *capture.Exchange) *a2a.Call {
 	call := d.calls[x.ID]
 	if call == nil {
-		read := d.reader.ReadRequest(x, nil)
-		call = &read.Call
+		call = &d.reader.ReadRequest(x, nil).Call
 		d.remember(x, call)
 	}
 	return call
 }
 
+// remember keeps what a request asks for its answers.
 func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
 	if len(d.calls) >= maxCalls {
 		clear(d.calls) // a request is read again when its next event comes
 	}
-	d.calls[x.ID] = &a2a.Call{ // what tells how answers are to be read: a stream holds it for as long as it is open
+	kept := d.calls[x.ID]
+	if n := len(d.spare); kept == nil && n > 0 {
+		kept, d.spare = d.spare[n-1], d.spare[:n-1]
+	} else if kept == nil {
+		kept = &a2a.Call{}
+	}
+	*kept = a2a.Call{ // what tells how answers are to be read: a stream holds it for as long as it is open
 		Binding: call.Binding, Operation: call.Operation, Streams: call.Streams, Dialects: call.Dialects,
 		Evidence: call.Evidence, Version: call.Version, Batch: emptied(call.Batch), Method: call.Method,
 		RPC: call.RPC,
+	}
+	d.calls[x.ID] = kept
+}
+
+// maxSpare bounds the calls that are kept for requests to come.
+const maxSpare = 64
+
+// forget gives up the call of an exchange.
+func (d *describer) forget(id uuid.UUID) {
+	call := d.calls[id]
+	delete(d.calls, id)
+	if call != nil && len(d.spare) < maxSpare {
+		*call = a2a.Call{}
+		d.spare = append(d.spare, call)
+	}
+}
+
+// reset empties a reading so that its memory is used again for a short one, as nearly all are.
+func (r *Reading) reset() {
+	const short = 16
+	tasks, contexts := r.Tasks, r.Contexts
+	*r = Reading{brief: true}
+	if clear(tasks); cap(tasks) <= short {
+		r.Tasks = tasks[:0]
+	}
+	if clear(contexts); cap(contexts) <= short {
+		r.Contexts = contexts[:0]
 	}
 }
 
@@ -90,7 +133,11 @@ func emptied(batch []a2a.Call) []a2a.Call {
 }
 
 func describe(r *Reading) capture.Description {
-	d := capture.Description{Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects)}
+	const more = 2 // keys that are added
+	d := capture.Description{
+		Keys:    make([]capture.Key, 0, len(r.Tasks)+len(r.Contexts)+more),
+		Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects),
+	}
 	for _, id := range r.Tasks {
 		d.Keys = append(d.Keys, capture.Key{Kind: "task", Value: id})
 	}

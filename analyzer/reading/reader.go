@@ -45,6 +45,13 @@ func (r *Reader) Read(x *capture.Exchange) *Reading {
 // ReadRequest reads the request of an exchange alone. What was parsed of it already is not parsed again; nil is
 // nothing.
 func (r *Reader) ReadRequest(x *capture.Exchange, parsed *capture.Parsed) *Reading {
+	reading := &Reading{}
+	r.readRequest(reading, x, parsed)
+	return reading
+}
+
+// readRequest is ReadRequest into an empty reading.
+func (r *Reader) readRequest(reading *Reading, x *capture.Exchange, parsed *capture.Parsed) {
 	p := partsOf(parsed)
 	if p.Head == nil {
 		head := capture.ParseRequestHead(x.Request.Head)
@@ -53,9 +60,7 @@ func (r *Reader) ReadRequest(x *capture.Exchange, parsed *capture.Parsed) *Readi
 	if p.Text == nil {
 		p.Text, _ = x.Request.Body.Decode(p.Head)
 	}
-	reading := &Reading{}
 	reading.asked(&p, r.knownOf(x, p.Head))
-	return reading
 }
 
 // Known says what the cards and the calls that were learned tell about a URL: the target of a request, in any form, to

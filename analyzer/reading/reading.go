@@ -32,6 +32,8 @@ type Reading struct {
 	Events   []EventReading
 	Errors   []*a2a.Error
 	Card     *a2a.Card // that the answer holds, or nil
+
+	brief bool // messages, states and roles are not noted
 }
 
 // An EventReading is what one event of a stream holds.
@@ -94,7 +96,14 @@ func partsOf(p *capture.Parsed) capture.Parsed {
 // ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks. What was
 // parsed of it already is not parsed again; nil is nothing.
 func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Reading {
-	r := &Reading{Call: *call, Dialects: call.Dialects}
+	r := &Reading{}
+	r.readAnswer(call, x, parsed)
+	return r
+}
+
+// readAnswer is ReadAnswer into an empty reading.
+func (r *Reading) readAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) {
+	r.Call, r.Dialects = *call, call.Dialects
 	switch {
 	case x.Response == nil:
 	case !call.A2A():
@@ -106,7 +115,6 @@ func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Re
 	case len(parsed.Text) > 0:
 		r.body(parsed)
 	}
-	return r
 }
 
 func (r *Reading) request() {
@@ -211,14 +219,16 @@ func (r *Reading) said(m a2a.Message) {
 }
 
 func (r *Reading) message(m a2a.Message) {
-	r.note(&r.Messages, m.ID())
 	r.note(&r.Tasks, m.TaskID())
 	r.note(&r.Contexts, m.ContextID())
-	r.note(&r.Roles, m.Role().String())
+	if !r.brief {
+		r.note(&r.Messages, m.ID())
+		r.note(&r.Roles, m.Role().String())
+	}
 }
 
 func (r *Reading) state(s a2a.State) {
-	if s.Known() {
+	if s.Known() && !r.brief {
 		r.note(&r.States, s.String())
 	}
 }
@@ -244,7 +254,14 @@ func (r *Reading) State() string {
 // ReadEvent reads one event of the stream that answers a call, by itself. What was parsed of it already is not parsed
 // again; nil is nothing.
 func ReadEvent(call *a2a.Call, e *capture.Event, parsed *capture.Parsed) *Reading {
-	r := &Reading{Call: *call, Dialects: call.Dialects}
+	r := &Reading{}
+	r.readEvent(call, e, parsed)
+	return r
+}
+
+// readEvent is ReadEvent into an empty reading.
+func (r *Reading) readEvent(call *a2a.Call, e *capture.Event, parsed *capture.Parsed) {
+	r.Call, r.Dialects = *call, call.Dialects
 	if parsed != nil && parsed.Doc != nil {
 		a := a2a.ReadEvent(call, parsed.Doc)
 		r.answer(&a)
@@ -252,7 +269,6 @@ func ReadEvent(call *a2a.Call, e *capture.Event, parsed *capture.Parsed) *Readin
 		a := a2a.DecodeEvent(call, fields.Data)
 		r.answer(&a)
 	}
-	return r
 }
 
 // search takes an answer that shows itself to be a card, of a request that does not ask for one by its path.

@@ -6,19 +6,25 @@
 // one goroutine.
 package recent
 
-import "iter"
+import (
+	"hash/maphash"
+	"iter"
+)
 
 // A Map is a map of bounded size. When there is no more room it forgets the entry that was not used for longest; both
 // Get and Put count as use. It is for one goroutine.
 //
 // Its entries stand in one slice, linked by their indices: a session holds tens of thousands of them, and each that
-// stood alone would be one more for the garbage collector to find.
+// stood alone would be one more for the garbage collector to find. The index is small, and has no pointers: a session
+// has dozens of maps, which are all asked for each task, and together have to fit into the caches.
 type Map[K comparable, V any] struct {
 	limit     int
 	forgotten int
-	index     map[K]int32
+	len       int
 	entries   []entry[K, V] // the first is not an entry: it is before the oldest and after the newest
 	free      int32         // the first entry that is not in use, linked by next; 0 if there is none
+	index     []place       // a power of two, at most three quarters of them in use
+	seed      maphash.Seed
 }
 
 type entry[K comparable, V any] struct {
@@ -27,50 +33,90 @@ type entry[K comparable, V any] struct {
 	prev, next int32 // used less recently, and more
 }
 
+// A place is where the index says that an entry is: the first free one from that on which the hash of its key names.
+type place struct {
+	hash uint32
+	at   int32 // in the entries; 0 if the place is free
+}
+
+const minPlaces = 8
+
 // New returns an empty map that holds at most limit entries, and one at least.
 func New[K comparable, V any](limit int) *Map[K, V] {
-	return &Map[K, V]{limit: max(limit, 1), index: make(map[K]int32), entries: make([]entry[K, V], 1)}
+	return &Map[K, V]{
+		limit: max(limit, 1), entries: make([]entry[K, V], 1), index: make([]place, minPlaces), seed: maphash.MakeSeed(),
+	}
 }
 
 // Get returns the value of a key, and whether the map holds one.
 func (m *Map[K, V]) Get(key K) (value V, ok bool) {
-	i, ok := m.index[key]
-	if !ok {
-		return value, false
+	if v := m.Find(key); v != nil {
+		return *v, true
+	}
+	return value, false
+}
+
+// Find is Get for who wants to change the value: it returns where that stands until the next Put, At or Delete; nil if
+// the map does not hold the key.
+func (m *Map[K, V]) Find(key K) *V {
+	if m.len == 0 {
+		return nil
+	}
+	i := m.index[m.find(key, m.hash(key))].at
+	if i == 0 {
+		return nil
 	}
 	m.use(i)
-	return m.entries[i].value, true
+	return &m.entries[i].value
+}
+
+// At is Find that puts the zero V under a key which the map does not hold. It returns whether it did hold it.
+func (m *Map[K, V]) At(key K) (value *V, known bool) {
+	i, known, _, _ := m.at(key)
+	return &m.entries[i].value, known
 }
 
 // Put stores a value. It returns the one that had to be forgotten for it, if one had.
 func (m *Map[K, V]) Put(key K, value V) (dropped V, ok bool) {
-	if i, known := m.index[key]; known {
-		m.entries[i].value = value
+	i, _, dropped, ok := m.at(key)
+	m.entries[i].value = value
+	return dropped, ok
+}
+
+// at returns the entry of a key, made if need be, whether it was there, and what had to be forgotten for it.
+func (m *Map[K, V]) at(key K) (i int32, known bool, dropped V, ok bool) {
+	hash := m.hash(key)
+	if i := m.index[m.find(key, hash)].at; i != 0 {
 		m.use(i)
-		return dropped, false
+		return i, true, dropped, false
 	}
-	if len(m.index) >= m.limit {
+	if m.len >= m.limit {
 		oldest := m.entries[0].next
 		dropped, ok = m.entries[oldest].value, true
 		m.remove(oldest)
 		m.forgotten++
 	}
-	i := m.free
-	if i == 0 {
+	if i = m.free; i == 0 {
 		i = int32(len(m.entries))
 		m.entries = append(m.entries, entry[K, V]{})
 	} else {
 		m.free = m.entries[i].next
 	}
-	m.index[key] = i
-	m.entries[i].key, m.entries[i].value = key, value
+	m.entries[i].key = key
 	m.append(i)
-	return dropped, ok
+	if m.len++; m.len > len(m.index)/4*3 {
+		m.grow()
+	}
+	m.index[m.find(key, hash)] = place{hash, i} // a free one
+	return i, false, dropped, ok
 }
 
 // Delete takes a key out, if the map holds it. That does not count as forgotten.
 func (m *Map[K, V]) Delete(key K) {
-	if i, ok := m.index[key]; ok {
+	if m.len == 0 {
+		return
+	}
+	if i := m.index[m.find(key, m.hash(key))].at; i != 0 {
 		m.remove(i)
 	}
 }
@@ -87,7 +133,7 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 }
 
 // Len returns how many entries the map holds.
-func (m *Map[K, V]) Len() int { return len(m.index) }
+func (m *Map[K, V]) Len() int { return m.len }
 
 // Forgotten returns how many entries had to be forgotten so far.
 func (m *Map[K, V]) Forgotten() int { return m.forgotten }
@@ -114,8 +160,52 @@ func (m *Map[K, V]) unlink(i int32) {
 
 // remove takes an entry out, and keeps its place for another.
 func (m *Map[K, V]) remove(i int32) {
-	delete(m.index, m.entries[i].key)
+	key := m.entries[i].key
+	m.vacate(m.find(key, m.hash(key)))
 	m.unlink(i)
 	m.entries[i] = entry[K, V]{next: m.free}
 	m.free = i
+	m.len--
+}
+
+// hash returns 32 bits that nobody can choose keys by.
+func (m *Map[K, V]) hash(key K) uint32 { return uint32(maphash.Comparable(m.seed, key)) }
+
+// find returns the place of a key in the index, or the free one where it would be.
+func (m *Map[K, V]) find(key K, hash uint32) uint32 {
+	last := uint32(len(m.index) - 1)
+	for at := hash & last; ; at = (at + 1) & last {
+		if p := m.index[at]; p.at == 0 || p.hash == hash && m.entries[p.at].key == key {
+			return at
+		}
+	}
+}
+
+// vacate frees a place, and moves those up that would not be found behind it any more.
+func (m *Map[K, V]) vacate(at uint32) {
+	last := uint32(len(m.index) - 1)
+	for next := (at + 1) & last; m.index[next].at != 0; next = (next + 1) & last {
+		if home := m.index[next].hash & last; (next-home)&last >= (next-at)&last {
+			m.index[at] = m.index[next]
+			at = next
+		}
+	}
+	m.index[at] = place{}
+}
+
+// grow doubles the index.
+func (m *Map[K, V]) grow() {
+	old := m.index
+	m.index = make([]place, 2*len(old))
+	last := uint32(len(m.index) - 1)
+	for _, p := range old {
+		if p.at == 0 {
+			continue
+		}
+		at := p.hash & last
+		for m.index[at].at != 0 {
+			at = (at + 1) & last
+		}
+		m.index[at] = p
+	}
 }

@@ -1,6 +1,7 @@
 package recent_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -41,45 +42,73 @@ func TestMapDelete(t *testing.T) {
 
 // Whatever happens to a map, it holds what a list would that is searched from its end.
 func TestMapIsTheListItStandsFor(t *testing.T) {
-	const limit, keys = 5, 9
-	rnd := rand.New(rand.NewPCG(1, 2))
-	m := recent.New[int, int](limit)
-	var list [][2]int // key and value, least recently used first
-	forgotten := 0
-	for step := range 20_000 {
-		key := rnd.IntN(keys)
-		at := slices.IndexFunc(list, func(e [2]int) bool { return e[0] == key })
-		entry := [2]int{key, step}
-		if at >= 0 {
-			entry[1] = list[at][1]
-			list = slices.Delete(list, at, at+1)
-		}
-		switch rnd.IntN(4) {
-		case 0:
-			m.Delete(key)
-		case 1, 2:
-			dropped, ok := m.Put(key, step)
-			if full := at < 0 && len(list) == limit; ok != full || full && dropped != list[0][1] {
-				t.Fatalf("step %d: put forgot %d, %v, of %v", step, dropped, ok, list)
-			} else if full {
-				list, forgotten = list[1:], forgotten+1
+	for _, limit := range []int{1, 5, 300} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			keys := 2*limit - 1
+			rnd := rand.New(rand.NewPCG(1, 2))
+			m := recent.New[int, int](limit)
+			var list [][2]int // key and value, least recently used first
+			forgotten := 0
+			for step := range 10_000 {
+				key := rnd.IntN(keys)
+				at := slices.IndexFunc(list, func(e [2]int) bool { return e[0] == key })
+				entry := [2]int{key, step}
+				if at >= 0 {
+					entry[1] = list[at][1]
+					list = slices.Delete(list, at, at+1)
+				}
+				switch rnd.IntN(6) {
+				case 0:
+					m.Delete(key)
+				case 3:
+					value, known := m.At(key)
+					if known != (at >= 0) || known && *value != entry[1] || !known && *value != 0 {
+						t.Fatalf("step %d: key %d is at %d, %v, of %v", step, key, *value, known, list)
+					}
+					if *value = step; !known && len(list) == limit {
+						list, forgotten = list[1:], forgotten+1
+					}
+					list = append(list, [2]int{key, step})
+				case 4:
+					value := m.Find(key)
+					if (value != nil) != (at >= 0) || at >= 0 && *value != entry[1] {
+						t.Fatalf("step %d: key %d is at %v, of %v", step, key, value, list)
+					}
+					if at >= 0 {
+						*value = step
+						list = append(list, [2]int{key, step})
+					}
+				case 1, 2:
+					dropped, ok := m.Put(key, step)
+					if full := at < 0 && len(list) == limit; ok != full || full && dropped != list[0][1] {
+						t.Fatalf("step %d: put forgot %d, %v, of %v", step, dropped, ok, list)
+					} else if full {
+						list, forgotten = list[1:], forgotten+1
+					}
+					list = append(list, [2]int{key, step})
+				default:
+					if value, ok := m.Get(key); ok != (at >= 0) || ok && value != entry[1] {
+						t.Fatalf("step %d: key %d is %d, %v, of %v", step, key, value, ok, list)
+					}
+					if at >= 0 {
+						list = append(list, entry)
+					}
+				}
+				var got [][2]int
+				for k, v := range m.All() {
+					got = append(got, [2]int{k, v})
+				}
+				if !slices.Equal(got, list) || m.Len() != len(list) || m.Forgotten() != forgotten {
+					t.Fatalf("step %d: %v, %d forgotten; want %v, %d", step, got, m.Forgotten(), list, forgotten)
+				}
 			}
-			list = append(list, [2]int{key, step})
-		default:
-			if value, ok := m.Get(key); ok != (at >= 0) || ok && value != entry[1] {
-				t.Fatalf("step %d: key %d is %d, %v, of %v", step, key, value, ok, list)
+			for key := range keys {
+				_, ok := m.Get(key)
+				if want := slices.ContainsFunc(list, func(e [2]int) bool { return e[0] == key }); ok != want {
+					t.Errorf("key %d is there: %v, want %v", key, ok, want)
+				}
 			}
-			if at >= 0 {
-				list = append(list, entry)
-			}
-		}
-		var got [][2]int
-		for k, v := range m.All() {
-			got = append(got, [2]int{k, v})
-		}
-		if !slices.Equal(got, list) || m.Len() != len(list) || m.Forgotten() != forgotten {
-			t.Fatalf("step %d: %v, %d forgotten; want %v, %d", step, got, m.Forgotten(), list, forgotten)
-		}
+		})
 	}
 }
 

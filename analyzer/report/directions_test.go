@@ -106,13 +106,10 @@ func TestDirectionsOfARecordingInWords(t *testing.T) {
 			"\nBroken: booker sends a task to planner: ",
 		}},
 	} {
-		var b strings.Builder
-		if err := tt.write(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		b := written(t, tt.write, r)
 		for _, want := range tt.want {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s: no %q in\n%s", tt.name, want, b.String())
+			if !strings.Contains(b, want) {
+				t.Errorf("%s: no %q in\n%s", tt.name, want, b)
 			}
 		}
 	}

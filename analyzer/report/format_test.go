@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,20 +59,17 @@ func TestMarkdown(t *testing.T) {
 func TestMarkdownIsInert(t *testing.T) {
 	r := many(1, analyzer.Error)
 	r.Findings[0].Seen = "<img src=x onerror=alert(1)> | [link](http://x.example) `code` @someone\n# title\x1b[31m"
-	var b strings.Builder
-	if err := report.Markdown(&b, whole(r)); err != nil {
-		t.Fatal(err)
-	}
+	b := written(t, report.Markdown, whole(r))
 	want := "&lt;img src=x onerror=alert(1)&gt; \\| \\[link\\](http://x.example) \\`code\\` &#64;someone \\# title\uFFFD\\[31m"
-	if !strings.Contains(b.String(), want) {
-		t.Errorf("%s\nhas no %s", b.String(), want)
+	if !strings.Contains(b, want) {
+		t.Errorf("%s\nhas no %s", b, want)
 	}
 }
 
 // The official reader of JUnit files and ours agree on what is in them.
 func TestJUnit(t *testing.T) {
 	text := golden(t, "calls.junit.xml", func(w io.Writer) error { return report.JUnit(w, whole(small(t))) })
-	suites, err := junit.Ingest(text)
+	suites, err := junit.Ingest([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +97,12 @@ func TestJUnitHasTheGate(t *testing.T) {
 	} {
 		r := whole(many(60, analyzer.Warning))
 		r.Rules, r.Gate = []*analyzer.Rule{r.Result.Findings[0].Rule}, gate
-		var b bytes.Buffer
-		if err := report.JUnit(&b, r); err != nil {
-			t.Fatal(err)
-		}
-		suites, err := junit.Ingest(b.Bytes())
+		b := written(t, report.JUnit, r)
+		suites, err := junit.Ingest([]byte(b))
 		if err != nil || len(suites) != 1 || suites[0].Totals != want {
 			t.Errorf("gate %s: %+v, %v; want %+v", gate, suites, err, want)
 		}
-		if !strings.Contains(b.String(), "and 10 more") {
+		if !strings.Contains(b, "and 10 more") {
 			t.Error("the findings that are left out are not counted")
 		}
 	}
@@ -117,11 +110,8 @@ func TestJUnitHasTheGate(t *testing.T) {
 
 // Nothing judged is a skipped case, never an empty success.
 func TestJUnitOfNothing(t *testing.T) {
-	var b bytes.Buffer
-	if err := report.JUnit(&b, whole(&judgment.Result{})); err != nil {
-		t.Fatal(err)
-	}
-	suites, err := junit.Ingest(b.Bytes())
+	b := written(t, report.JUnit, whole(&judgment.Result{}))
+	suites, err := junit.Ingest([]byte(b))
 	if err != nil || len(suites) != 1 || suites[0].Totals != (junit.Totals{Tests: 1, Skipped: 1}) {
 		t.Errorf("%+v, %v", suites, err)
 	}
@@ -147,13 +137,10 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 				},
 			},
 		}
-		var b strings.Builder
-		if err := report.Write(&b, name, whole(r)); err != nil {
-			t.Fatal(err)
-		}
+		b := inFormat(t, name, whole(r))
 		for _, want := range []string{"TaskNotFound", "VersionNotSupported"} {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s does not name %s:\n%s", name, want, b.String())
+			if !strings.Contains(b, want) {
+				t.Errorf("%s does not name %s:\n%s", name, want, b)
 			}
 		}
 		shown := map[string]string{
@@ -161,8 +148,8 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 			"sarif": `"executionSuccessful": false`, "github": "::error title=a2atap calls::3 of 4 calls failed",
 			"text": "hotel → booker: 1 of 7 rules observed, 0 broken; 1 of 1 call failed: VersionNotSupported 1",
 		}
-		if !strings.Contains(b.String(), shown[name]) {
-			t.Errorf("%s looks like success:\n%s", name, b.String())
+		if !strings.Contains(b, shown[name]) {
+			t.Errorf("%s looks like success:\n%s", name, b)
 		}
 	}
 }
@@ -194,17 +181,14 @@ func TestFiguresInEveryFormat(t *testing.T) {
 				FailedCalls: []judgment.FailedCalls{failed, refused, task},
 				NotSeen:     []judgment.NotSeen{{What: "exchange", Why: "its answer was not kept", Exchange: 5, Count: 1}},
 			}
-			var b strings.Builder
-			if err := report.Write(&b, name, whole(r)); err != nil {
-				t.Fatal(err)
-			}
+			b := inFormat(t, name, whole(r))
 			want := []string{"InternalError", "TaskNotFound", "rejected", "its answer was not kept"}
 			if name != "sarif" { // whose results are findings
 				want = append(want, "database is down", "we book no flights")
 			}
 			for _, words := range want {
-				if !strings.Contains(b.String(), words) {
-					t.Errorf("%s, %d succeeded: no %q in\n%s", name, succeeded, words, b.String())
+				if !strings.Contains(b, words) {
+					t.Errorf("%s, %d succeeded: no %q in\n%s", name, succeeded, words, b)
 				}
 			}
 		}
@@ -219,11 +203,8 @@ func TestSARIF(t *testing.T) {
 func TestSARIFIsBounded(t *testing.T) {
 	r := many(5100, analyzer.Note)
 	r.Add(many(10, analyzer.Error))
-	var b bytes.Buffer
-	if err := report.SARIF(&b, whole(r)); err != nil {
-		t.Fatal(err)
-	}
-	log, err := sarif.FromBytes(b.Bytes()) // to validate thousands of results takes seconds, and those of few are
+	b := written(t, report.SARIF, whole(r))
+	log, err := sarif.FromBytes([]byte(b)) // to validate thousands of results takes seconds, and those of few are
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,26 +217,23 @@ func TestSARIFIsBounded(t *testing.T) {
 	if n := len(log.Runs[0].Results); n != 5000 || failed != 10 {
 		t.Errorf("%d results with %d errors; want 5000 with all 10", n, failed)
 	}
-	if !strings.Contains(b.String(), "110 findings are left out") {
+	if !strings.Contains(b, "110 findings are left out") {
 		t.Error("what is left out is not counted")
 	}
 }
 
 func TestSARIFOfNothing(t *testing.T) {
-	var b bytes.Buffer
-	if err := report.SARIF(&b, whole(&judgment.Result{})); err != nil {
-		t.Fatal(err)
-	}
-	if log := valid(t, b.Bytes()); log.Runs[0].Invocations[0].ExecutionSuccessful == nil ||
+	b := written(t, report.SARIF, whole(&judgment.Result{}))
+	if log := valid(t, b); log.Runs[0].Invocations[0].ExecutionSuccessful == nil ||
 		*log.Runs[0].Invocations[0].ExecutionSuccessful {
 		t.Error("nothing was judged, and the run is called successful")
 	}
 }
 
 // valid fails the test unless the text is SARIF 2.1.0 by its schema.
-func valid(t *testing.T, text []byte) *sarif.Report {
+func valid(t *testing.T, text string) *sarif.Report {
 	t.Helper()
-	log, err := sarif.FromBytes(text)
+	log, err := sarif.FromString(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +246,7 @@ func valid(t *testing.T, text []byte) *sarif.Report {
 		t.Fatal(err)
 	}
 	var ours, theirs any
-	if err := errors.Join(json.Unmarshal(text, &ours), json.Unmarshal(again, &theirs)); err != nil {
+	if err := errors.Join(json.Unmarshal([]byte(text), &ours), json.Unmarshal(again, &theirs)); err != nil {
 		t.Fatal(err)
 	}
 	wantAll(t, "", ours, theirs)
@@ -311,16 +289,13 @@ func TestGitHubIsBounded(t *testing.T) {
 	} {
 		r := many(n, analyzer.Error)
 		r.Add(many(1, analyzer.Note))
-		var b strings.Builder
-		if err := report.GitHub(&b, whole(r)); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Count(b.String(), "::error "); got != 10 {
+		b := written(t, report.GitHub, whole(r))
+		if got := strings.Count(b, "::error "); got != 10 {
 			t.Errorf("%d errors make %d annotations", n, got)
 		}
 		for _, line := range append(want, "::notice title=r (agent booker)::") {
-			if !strings.Contains(b.String(), line) {
-				t.Errorf("no %s in\n%s", line, b.String())
+			if !strings.Contains(b, line) {
+				t.Errorf("no %s in\n%s", line, b)
 			}
 		}
 	}
@@ -336,13 +311,10 @@ func TestGitHubIsInert(t *testing.T) {
 	r := many(1, analyzer.Error)
 	r.Findings[0].Seen = "x\n::error::made up%0A"
 	r.Findings[0].Link.Agent = "a,title=b:c"
-	var b strings.Builder
-	if err := report.GitHub(&b, whole(r)); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(b.String(), "\n") != 1 || !strings.Contains(b.String(), "made up%250A") ||
-		!strings.Contains(b.String(), "a%2Ctitle=b%3Ac") {
-		t.Errorf("got %q", b.String())
+	b := written(t, report.GitHub, whole(r))
+	if strings.Count(b, "\n") != 1 || !strings.Contains(b, "made up%250A") ||
+		!strings.Contains(b, "a%2Ctitle=b%3Ac") {
+		t.Errorf("got %q", b)
 	}
 }
 
@@ -352,13 +324,10 @@ func TestMatrix(t *testing.T) {
 	r.Counts = judgment.Counts{Exchanges: 3, Judged: 3}
 	r.Captures = []string{"a", "b"}
 	r.Coverage = []judgment.Coverage{{Rule: few[0], Link: analyzer.Link{Client: "traveller", Agent: "hotel"}, Applied: 1}}
-	var b strings.Builder
-	if err := report.Text(&b, whole(r)); err != nil {
-		t.Fatal(err)
-	}
+	b := written(t, report.Text, whole(r))
 	want := "client \\ agent  booker    hotel\nplanner         2 errors  -\ntraveller       -         ok (1)\n"
-	if !strings.Contains(b.String(), want) {
-		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
+	if !strings.Contains(b, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", b, want)
 	}
 }
 

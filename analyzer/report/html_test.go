@@ -20,7 +20,7 @@ import (
 )
 
 func TestHTML(t *testing.T) {
-	text := string(golden(t, "calls.html", func(w io.Writer) error { return report.HTML(w, whole(small(t))) }))
+	text := golden(t, "calls.html", func(w io.Writer) error { return report.HTML(w, whole(small(t))) })
 	checkPage(t, "calls", text)
 	for _, want := range []string{
 		"rpc-result-xor-error", "What to change:", "1.0 §", "Who talked to whom", `id="narrow"`, "Not observed",

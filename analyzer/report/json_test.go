@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
@@ -22,7 +21,7 @@ func TestJSON(t *testing.T) {
 		return report.JSON(w, whole(result))
 	})
 	var doc map[string]any
-	if err := json.Unmarshal(text, &doc); err != nil {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
 	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "calls", "verdict", "reports")
@@ -62,27 +61,21 @@ func TestJSON(t *testing.T) {
 
 // Nothing found is empty lists, not null.
 func TestJSONOfNothing(t *testing.T) {
-	var b bytes.Buffer
-	if err := report.JSON(&b, whole(&judgment.Result{}, rules.All...)); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(b.String(), "null") {
-		t.Errorf("null where a list belongs:\n%s", b.String())
+	b := written(t, report.JSON, whole(&judgment.Result{}, rules.All...))
+	if strings.Contains(b, "null") {
+		t.Errorf("null where a list belongs:\n%s", b)
 	}
 }
 
 // A finding that record prints is one line, the same as in check.
 func TestFindingLine(t *testing.T) {
 	result := judged(t)
-	var b bytes.Buffer
-	if err := report.FindingLine(&b, &result.Findings[0]); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(b.String(), "\n") != 1 || !strings.HasSuffix(b.String(), "\n") {
-		t.Errorf("not one line: %q", b.String())
+	b := written(t, report.FindingLine, &result.Findings[0])
+	if strings.Count(b, "\n") != 1 || !strings.HasSuffix(b, "\n") {
+		t.Errorf("not one line: %q", b)
 	}
 	var got report.Finding
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+	if err := json.Unmarshal([]byte(b), &got); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(report.JSONFinding(&result.Findings[0]), got); diff != "" {
@@ -91,12 +84,9 @@ func TestFindingLine(t *testing.T) {
 }
 
 func TestRulesJSONMembers(t *testing.T) {
-	var b bytes.Buffer
-	if err := report.RulesJSON(&b, rules.All); err != nil {
-		t.Fatal(err)
-	}
+	b := written(t, report.RulesJSON, rules.All)
 	var list []map[string]any
-	if err := json.Unmarshal(b.Bytes(), &list); err != nil {
+	if err := json.Unmarshal([]byte(b), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list) != len(rules.All) {

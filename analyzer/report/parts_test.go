@@ -13,10 +13,7 @@ import (
 // The parts say what the page says; findings and failed calls lead to their places.
 func TestParts(t *testing.T) {
 	r := small(t)
-	var page strings.Builder
-	if err := report.HTML(&page, whole(r)); err != nil {
-		t.Fatal(err)
-	}
+	page := written(t, report.HTML, whole(r))
 	parts, err := report.NewParts(whole(r))
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +31,7 @@ func TestParts(t *testing.T) {
 		}
 		return strings.Join(strings.Fields(b.String()), " ")
 	}
-	all := words(page.String())
+	all := words(page)
 	for name, part := range map[string]string{"findings": parts.Findings, "failed": parts.Failed} {
 		if got := words(part); got == "" || !strings.Contains(all, got) {
 			t.Errorf("%s says what the page does not: %s", name, got)

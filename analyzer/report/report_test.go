@@ -1,11 +1,11 @@
 package report_test
 
 import (
-	"bytes"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,16 +56,29 @@ func calls(t *testing.T) capture.Source {
 	return memory
 }
 
-// golden compares what write writes with a file in testdata.
-func golden(t *testing.T, name string, write func(w io.Writer) error) []byte {
+// written returns what a writer writes of something.
+func written[T any](t *testing.T, write func(io.Writer, T) error, of T) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
+	var b strings.Builder
+	if err := write(&b, of); err != nil {
 		t.Fatal(err)
 	}
+	return b.String()
+}
+
+// inFormat returns a report in a format.
+func inFormat(t *testing.T, format string, r *report.Report) string {
+	t.Helper()
+	return written(t, func(w io.Writer, r *report.Report) error { return report.Write(w, format, r) }, r)
+}
+
+// golden compares what write writes with a file in testdata.
+func golden(t *testing.T, name string, write func(w io.Writer) error) string {
+	t.Helper()
+	got := written(t, func(w io.Writer, _ any) error { return write(w) }, nil)
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,10 +86,10 @@ func golden(t *testing.T, name string, write func(w io.Writer) error) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
-	return b.Bytes()
+	return got
 }
 
 func TestText(t *testing.T) {

@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -103,11 +102,8 @@ func TestTestsAsJUnit(t *testing.T) {
 	} {
 		r := active(asked())
 		r.Gate = gate
-		var b strings.Builder
-		if err := report.JUnit(&b, r); err != nil {
-			t.Fatal(err)
-		}
-		suites, err := junit.Ingest([]byte(b.String()))
+		b := written(t, report.JUnit, r)
+		suites, err := junit.Ingest([]byte(b))
 		if err != nil || len(suites) != 2 {
 			t.Fatalf("%d suites, error %v", len(suites), err)
 		}
@@ -124,11 +120,8 @@ func TestTestsAsJUnit(t *testing.T) {
 
 // What is waived is in SARIF as suppressed, so that nobody is alerted.
 func TestWaivedInSARIF(t *testing.T) {
-	var b strings.Builder
-	if err := report.SARIF(&b, active(asked())); err != nil {
-		t.Fatal(err)
-	}
-	log, err := sarif.FromString(b.String())
+	b := written(t, report.SARIF, active(asked()))
+	log, err := sarif.FromString(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,36 +192,7 @@ func TestQuotedTestsAreInert(t *testing.T) {
 		r.Directions = report.NewDirections(name, name)
 		r.Directions[0].Message = name
 		for _, format := range report.Formats() {
-			var b strings.Builder
-			if err := report.Write(&b, format, r); err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range b.String() {
-				if c != '\n' && (c < ' ' || c == '\u202e' || c == '\u2028') {
-					t.Errorf("%s of %q holds %U", format, name, c)
-				}
-			}
-			switch format {
-			case "markdown":
-				checkTables(t, name, b.String())
-			case "html":
-				checkPage(t, name, b.String())
-			case "json", "sarif":
-				if !json.Valid([]byte(b.String())) {
-					t.Errorf("%s of %q is no JSON", format, name)
-				}
-			case "junit":
-				if _, err := junit.Ingest([]byte(b.String())); err != nil {
-					t.Errorf("junit of %q: %v", name, err)
-				}
-			case "github":
-				for line := range strings.Lines(b.String()) {
-					if !strings.HasPrefix(line, "::error title=") && !strings.HasPrefix(line, "::warning title=") &&
-						!strings.HasPrefix(line, "::notice title=a2atap probe::findings: ") {
-						t.Errorf("of %q there is the line %q", name, line)
-					}
-				}
-			}
+			checkInert(t, format, name, inFormat(t, format, r))
 		}
 	}
 }

@@ -24,12 +24,9 @@ func TestFindingNamesItsWorkflow(t *testing.T) {
 		if got := strings.HasSuffix(report.Line(&f), "; workflow 7)"); got != test.line {
 			t.Errorf("%+v: the line is %q", test.workflow, report.Line(&f))
 		}
-		var b strings.Builder
-		if err := report.FindingLine(&b, &f); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(b.String(), `"workflow":7`); got != test.json {
-			t.Errorf("%+v: the JSON is %s", test.workflow, b.String())
+		b := written(t, report.FindingLine, &f)
+		if got := strings.Contains(b, `"workflow":7`); got != test.json {
+			t.Errorf("%+v: the JSON is %s", test.workflow, b)
 		}
 		bare := f
 		bare.Workflow = analyzer.Workflow{}

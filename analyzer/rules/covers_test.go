@@ -62,7 +62,7 @@ func breakBoth(t *testing.T, outer, inner *analyzer.Rule, in a2a.Dialect) []anal
 	t.Helper()
 	broken := func(r *analyzer.Rule, section string, covers ...string) *analyzer.Rule {
 		stub := *r
-		stub.Gravest = 0
+		stub.Gravest, stub.If, stub.Odd = 0, 0, 0
 		stub.On, stub.Covers, stub.Bindings = analyzer.RequestSeen, covers, analyzer.OnJSONRPC
 		stub.Cites = []a2a.Cite{{In: in, Section: section}}
 		if in == a2a.V0_2 { // its calls may be of 0.3

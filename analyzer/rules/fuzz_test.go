@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
 
-// Whatever is in a capture, judging it does not panic, and judging it again finds the same. A transcript of each family
-// is there to begin with.
+// Whatever is in a capture, judging it does not panic, and judging it again finds the same, with rules that are always
+// asked. A transcript of each family is there to begin with.
 func FuzzTranscript(f *testing.F) {
 	family := ""
 	for _, path := range transcripts(f) {
@@ -101,15 +102,20 @@ func stepOf(kind byte, request, answer []byte) capture.What {
 
 func judgeTwice(t *testing.T, steps []capture.Step) {
 	t.Helper()
-	first := run(steps)
-	e := engine.New(rules.All)
+	e, asked := engine.New(rules.All), engine.New(alwaysAsked)
+	var first []analyzer.Finding
 	n := 0
 	for _, s := range steps {
-		n += len(e.Step(s))
+		first = append(first, e.Step(s)...)
+		n += len(asked.Step(s))
 	}
-	n += len(e.End(false))
+	first = append(first, e.End(false)...)
+	n += len(asked.End(false))
 	if n != len(first) {
 		t.Errorf("the same steps make %d findings, and then %d", len(first), n)
+	}
+	if a, b := len(e.Coverage()), len(asked.Coverage()); a != b {
+		t.Errorf("%d rules applied, and then %d", a, b)
 	}
 	for _, f := range first {
 		if f.Fingerprint() == "" || f.Seen == "" || f.Expected == "" || len(f.Sections()) == 0 {

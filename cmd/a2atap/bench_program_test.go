@@ -18,7 +18,7 @@ import (
 )
 
 // program returns a way as a program.
-func (w *way) program() *process { return &process{addr: w.addr, command: w.command} }
+func (w *way) program() *process { return &process{addr: w.addr, command: w.command, way: w} }
 
 // buildProgram builds a2atap as users have it and returns its path.
 func buildProgram(b *testing.B) string {
@@ -29,11 +29,12 @@ func buildProgram(b *testing.B) string {
 	return path
 }
 
-// A process is a proxy that runs as a process of its own, seen from outside.
+// A process is a proxy that runs as a process of its own, seen from outside: a2atap, or a way.
 type process struct {
 	addr     string
 	command  *exec.Cmd
-	output   *bufio.Reader // of a2atap; nil for nginx
+	way      *way          // nil for a2atap
+	output   *bufio.Reader // of a2atap
 	messages *bytes.Buffer // what a2atap says beside its output
 }
 
@@ -69,34 +70,33 @@ var notRecorded = regexp.MustCompile(`NOT recorded: ([0-9,]+) exchange`)
 // stop ends the program. It returns how many exchanges it did not record; findings are an error, since the traffic has
 // no fault.
 func (p *process) stop(b *testing.B) (lost int) {
+	if p.way != nil {
+		return int(p.way.stop(b).Lost)
+	}
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		b.Fatal(err)
 	}
-	if p.output != nil {
-		for {
-			line, err := p.output.ReadBytes('\n')
-			if err == io.EOF {
-				break
-			}
-			var said struct{ Type string }
-			if err == nil {
-				err = json.Unmarshal(line, &said)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			if said.Type != "verdict" {
-				b.Errorf("a2atap found something in traffic that has no fault: %.300s", line)
-			}
+	for {
+		line, err := p.output.ReadBytes('\n')
+		if err == io.EOF {
+			break
+		}
+		var said struct{ Type string }
+		if err == nil {
+			err = json.Unmarshal(line, &said)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		if said.Type != "verdict" {
+			b.Errorf("a2atap found something in traffic that has no fault: %.300s", line)
 		}
 	}
 	if err := p.command.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	if p.messages != nil {
-		if m := notRecorded.FindSubmatch(p.messages.Bytes()); m != nil {
-			lost, _ = strconv.Atoi(strings.ReplaceAll(string(m[1]), ",", ""))
-		}
+	if m := notRecorded.FindSubmatch(p.messages.Bytes()); m != nil {
+		lost, _ = strconv.Atoi(strings.ReplaceAll(string(m[1]), ",", ""))
 	}
 	return lost
 }

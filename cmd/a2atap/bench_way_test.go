@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+	"runtime/trace"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,6 +80,17 @@ func runWay(name, agent, folder string) error {
 			return err
 		}
 		defer pprof.StopCPUProfile()
+	}
+	if file := os.Getenv("BENCHWAY_TRACE"); file != "" {
+		f, err := os.Create(file + "." + name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := trace.Start(f); err != nil {
+			return err
+		}
+		defer trace.Stop()
 	}
 	var addr string
 	var stop func() (wayReport, error)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,15 +15,19 @@ type costLoad struct {
 	length time.Duration
 }
 
-// The idle streams come first: later their memory would not show, since what earlier loads gave back would be used
+// The idle streams come before what takes memory: later their memory would not show, since what earlier loads gave back would be used
 // again.
 var costLoads = []costLoad{
+	{"first", unary(1, 900), 50 * time.Millisecond},
 	{"idle", idle(1000), 2 * time.Second},
 	{"c1", unary(1, 900), time.Second},
 	{"c16", unary(16, 900), 2 * time.Second},
 	{"20k", unary(16, 20_000), 2 * time.Second},
 	{"streams", streams(1000, 100*time.Millisecond), 3 * time.Second},
 }
+
+// costBefore is a build of another state of the project, which BenchmarkCost then compares as well.
+var costBefore = flag.String("before", "", "an `a2atap` of another commit that BenchmarkCost compares with")
 
 // A costRound is what a program did in one round: its cells by load, and what was true at the end.
 type costRound struct {
@@ -31,12 +36,17 @@ type costRound struct {
 	lost  int   // exchanges that were not recorded
 }
 
-// A costRow is a row of the table. A ratio is that of a2atap to nginx, in the same round.
+// costRounds are the rounds of each program: nginx, the relay alone, a tap that only records (the ways of
+// BenchmarkRecording), and a2atap.
+type costRounds map[string][]*costRound
+
+// A costRow is a row of the table. Its bounds are of a2atap's value, or of its ratio to another program's value in the
+// same round.
 type costRow struct {
 	what      string
 	unit      string
-	ratio     bool // the bounds are of the ratio, not of the value
-	more      bool // more is better
+	to        string // the program that the bounds compare with; "" for none
+	more      bool   // more is better
 	gate, aim float64
 	value     func(r *costRound) float64
 }
@@ -44,18 +54,19 @@ type costRow struct {
 const kib, mib = 1 << 10, 1 << 20
 
 var costRows = []costRow{
-	{"16 connections, 1.2 KB: rate", "/s", true, true, 0.50, 0.75, of("c16", (*cell).rate)},
-	{"… processor time each", "µs", true, false, 3.0, 2.0, of("c16", (*cell).cost)},
-	{"… p99", "µs", true, false, 3.0, 2.0, of("c16", (*cell).p99)},
-	{"1 connection: p99", "µs", true, false, 2.0, 1.2, of("c1", (*cell).p99)},
-	{"20 KB both ways, 16 connections: rate", "/s", true, true, 0.40, 0.55, of("20k", (*cell).rate)},
-	{"1,000 streams: delay p50", "µs", true, false, 1.4, 1.15, of("streams", (*cell).p50)},
-	{"… delay p99", "µs", true, false, 6, 3, of("streams", (*cell).p99)},
-	{"… processor time an event", "µs", true, false, 2.5, 1.9, of("streams", (*cell).cost)},
-	{"memory of an idle stream", "KiB", false, false, 24, 18, of("idle", (*cell).memoryEach)},
-	{"memory at the end of all loads", "MiB", false, false, 160, 96, func(r *costRound) float64 {
-		return float64(r.end) / mib
-	}},
+	{"the first exchanges after the start: processor time, all", "ms", "", false, 330, 100, of("first", (*cell).whole)},
+	{"1 connection: p99", "µs", "nginx", false, 2.0, 1.2, of("c1", (*cell).p99)},
+	{"16 connections, 1.2 KB: processor time each", "µs", "relay", false, 4.0, 3.0, of("c16", (*cell).cost)},
+	{"… rate", "/s", "nginx", true, 0.65, 0.8, of("c16", (*cell).rate)},
+	{"… p99", "µs", "nginx", false, 2.5, 2.0, of("c16", (*cell).p99)},
+	{"20 KB both ways, 16 connections: processor time each", "µs", "relay", false, 5, 3.5, of("20k", (*cell).cost)},
+	{"… rate", "/s", "nginx", true, 0.5, 0.55, of("20k", (*cell).rate)},
+	{"1,000 streams: processor time an event", "µs", "relay", false, 2.5, 1.9, of("streams", (*cell).cost)},
+	{"… delay p50", "µs", "nginx", false, 1.4, 1.15, of("streams", (*cell).p50)},
+	{"… delay p99", "µs", "nginx", false, 4, 3, of("streams", (*cell).p99)},
+	{"memory of an idle stream", "KiB", "", false, 24, 18, of("idle", (*cell).memoryEach)},
+	{"memory at the end of all loads", "MiB", "", false, 110, 80, func(r *costRound) float64 { return float64(r.end) / mib }},
+	{"not recorded", "exchanges", "", false, 0, 0, func(r *costRound) float64 { return float64(r.lost) }},
 }
 
 // of returns what a value of a load's cell is in a round.
@@ -63,42 +74,62 @@ func of(load string, value func(*cell) float64) func(*costRound) float64 {
 	return func(r *costRound) float64 { return value(r.cells[load]) }
 }
 
-// BenchmarkCost puts the same loads on nginx and on "a2atap record", which does all that it does by default: index,
-// redaction, all rules, live. Both are processes of their own, started afresh in each round; they take turns, load by
-// load, and each load is over for a program when it has nothing more to do. One iteration is a round. The table has
-// medians of the rounds, and medians of the ratios within a round, beside the project's gates and aims.
+// whole is the processor time of all that the cell counted, in milliseconds.
+func (c *cell) whole() float64 { return float64(c.cpu) / float64(time.Millisecond) }
+
+// BenchmarkCost puts the same loads on "a2atap record", which does all that it does by default (index, redaction, all
+// rules, live), on the relay alone, on a tap that only records, and on nginx. All are processes of their own, started
+// afresh in each round; they take turns, load by load, and each load is over for a program when it has nothing more to
+// do. One iteration is a round. The table has medians of the rounds, and medians of the ratios within a round, beside the
+// project's gates and aims; below it stands which part takes how much of the recorder's processor time.
 //
 //	go test ./cmd/a2atap -run '^$' -bench BenchmarkCost -benchtime 7x -timeout 1h
 func BenchmarkCost(b *testing.B) {
 	o := newOrigin(b)
-	path := buildProgram(b)
-	var nginx, record []*costRound
+	built := buildProgram(b)
+	names := []string{"nginx", "relay", "store", "a2atap"}
+	if *costBefore != "" {
+		names = append(names, "before")
+	}
+	rounds := make(costRounds)
 	var programs time.Duration
 	began, busy, self := time.Now(), machineBusy(b), cpuUsed()
 	for b.Loop() {
-		folder := b.TempDir()
-		both := []*process{startNginx(b, o.addr, folder).program(), startRecord(b, path, o.addr, folder)}
-		rounds := []*costRound{newCostRound(), newCostRound()}
+		count := len(rounds["a2atap"])
+		all := make(map[string]*process)
+		for _, name := range names {
+			all[name] = startCost(b, name, built, o.addr)
+			rounds[name] = append(rounds[name], &costRound{cells: make(map[string]*cell)})
+		}
 		for k, l := range costLoads {
-			for i := range both {
-				i = (i + k + len(nginx)) % 2 // who is first changes
-				rounds[i].cells[l.name] = runCost(b, o, both[i], l)
+			for i := range names {
+				name := names[(i+k+count)%len(names)] // who is first changes
+				rounds[name][count].cells[l.name] = runCost(b, o, all[name], l)
 			}
 		}
-		for i, p := range both {
-			rounds[i].end = memory(b, p)
+		for name, p := range all {
+			rounds[name][count].end = memory(b, p)
 			programs += p.cpu(b)
-			rounds[i].lost = p.stop(b)
+			rounds[name][count].lost = p.stop(b)
 		}
-		nginx, record = append(nginx, rounds[0]), append(record, rounds[1])
 	}
 	others := machineBusy(b) - busy - (cpuUsed() - self) - programs
-	printCost(nginx, record)
+	rounds.print(names)
 	fmt.Printf("%d rounds. Meanwhile other processes took %.0f %% of one processor.\n",
-		len(nginx), 100*others.Seconds()/time.Since(began).Seconds())
+		len(rounds["a2atap"]), 100*others.Seconds()/time.Since(began).Seconds())
+	printParts(b, o)
 }
 
-func newCostRound() *costRound { return &costRound{cells: make(map[string]*cell)} }
+// startCost starts a program of BenchmarkCost in front of an agent.
+func startCost(b *testing.B, name, built, agent string) *process {
+	switch name {
+	case "a2atap":
+		return startRecord(b, built, agent, b.TempDir())
+	case "before":
+		return startRecord(b, *costBefore, agent, b.TempDir())
+	}
+	return startWay(b, name, agent, b.TempDir()).program()
+}
 
 // runCost puts a load on a program, and waits until that has done all that it brought.
 func runCost(b *testing.B, o *origin, p *process, l costLoad) *cell {
@@ -121,31 +152,44 @@ func memory(b *testing.B, p *process) int64 {
 	return size
 }
 
-func printCost(nginx, record []*costRound) {
+// print prints the table. The last column says which of its bounds a2atap keeps.
+func (all costRounds) print(names []string) {
 	var t strings.Builder
-	t.WriteString("\n| everything on: index, redaction, all rules live | nginx | a2atap | ÷ nginx | gate | aim | met |\n")
-	t.WriteString("|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&t, "\n| | %s | ÷ nginx | ÷ relay | ÷ store | gate | aim | met |\n", strings.Join(names, " | "))
+	fmt.Fprintf(&t, "|---|%s---|---|---|---|---|---|\n", strings.Repeat("---|", len(names)))
 	for _, row := range costRows {
-		ours, theirs, ratios := values(record, row.value), values(nginx, row.value), make([]float64, len(nginx))
-		for i := range ratios {
-			ratios[i] = ours[i] / theirs[i]
+		fmt.Fprintf(&t, "| %s |", row.what)
+		for _, name := range names {
+			fmt.Fprintf(&t, " %s %s |", short(median(values(all[name], row.value))), row.unit)
 		}
-		judged := median(ours)
-		if row.ratio {
-			judged = median(ratios)
+		for _, name := range []string{"nginx", "relay", "store"} {
+			fmt.Fprintf(&t, " %s |", strings.ReplaceAll(short(all.ratio(row, name)), "+Inf", "–"))
 		}
-		fmt.Fprintf(&t, "| %s | %s %s | %s %s | %.2f | %g | %g | %s |\n", row.what, short(median(theirs)), row.unit,
-			short(median(ours)), row.unit, median(ratios), row.gate, row.aim, row.met(judged))
+		judged, of := median(values(all["a2atap"], row.value)), ""
+		if row.to != "" {
+			judged, of = all.ratio(row, row.to), "÷ "+row.to+" "
+		}
+		fmt.Fprintf(&t, " %s%g | %g | %s |\n", of, row.gate, row.aim, row.met(judged))
 	}
-	wrong, lost := 0, 0
-	for i := range record {
-		for name, c := range record[i].cells {
-			wrong += c.wrong + nginx[i].cells[name].wrong
+	wrong := 0
+	for _, rounds := range all {
+		for _, r := range rounds {
+			for _, c := range r.cells {
+				wrong += c.wrong
+			}
 		}
-		lost += record[i].lost
 	}
-	fmt.Fprintf(&t, "\nWrong answers and streams: %d. Exchanges that were not recorded: %d.\n", wrong, lost)
+	fmt.Fprintf(&t, "\nWrong answers and streams: %d.\n", wrong)
 	fmt.Print(t.String())
+}
+
+// ratio returns the median of a2atap's ratios to another program in the same rounds.
+func (all costRounds) ratio(row costRow, to string) float64 {
+	ours, theirs := values(all["a2atap"], row.value), values(all[to], row.value)
+	for i := range ours {
+		ours[i] /= theirs[i]
+	}
+	return median(ours)
 }
 
 func values(rounds []*costRound, of func(*costRound) float64) []float64 {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// An Oddity is what is unusual about a member of an Entity: a set.
+// An Oddity is what is unusual about a member of an Entity, or just not common: a set.
 type Oddity uint8
 
 // The oddities.
@@ -16,7 +16,26 @@ const (
 	SnakeMember                       // a known member under its name in the proto file, such as "message_id"
 	NullMember                        // a known member that is null, and not the data of 1.0, which may be
 	MistypedMember                    // a known member with another JSON value than it has: see Slot.Shape
+	MetadataMember                    // by its name: metadata
+	MentionMember                     // by its name: a list of extensions, or of ids of other tasks
+	ContentMember                     // by its name: none that a part has which is nothing but text
 )
+
+// byName has the oddities that a member has for its name, whatever it stands in.
+func byName(name Value) Oddity {
+	for _, plain := range [...]string{"text", "kind", "type"} {
+		if name.Is(plain) {
+			return 0
+		}
+	}
+	switch {
+	case name.Is("metadata"):
+		return MetadataMember
+	case name.Is("extensions"), name.Is("referenceTaskIds"), name.Is("reference_task_ids"):
+		return MentionMember | ContentMember
+	}
+	return ContentMember
+}
 
 // A Member is a member of an Entity.
 type Member struct {
@@ -53,47 +72,111 @@ func (o *Entity) Odd(what Oddity) iter.Seq[Member] {
 
 func (o *Entity) members() iter.Seq[Member] {
 	return func(yield func(Member) bool) {
-		list := fieldsOf(o.Type, o.walker.operation)
+		names := o.walker.namesIn(o)
+		next := 0
 		for name, v := range o.Pairs() {
-			if !yield(o.walker.classify(o, list, name, v)) {
+			var m Member
+			m, next = names.member(o, name, next)
+			if m.Value = v; m.Slot != nil {
+				m.Odd |= o.oddValue(m.Slot, v)
+			}
+			if !yield(m) {
 				return
 			}
 		}
 	}
 }
 
-// classify says what a member is.
-func (w *Walker) classify(o *Entity, list []Slot, name, v Value) Member {
-	m := Member{Name: name, Value: v, Odd: UnknownMember}
+// oddValue says what is unusual about the value of a known member.
+func (o *Entity) oddValue(s *Slot, v Value) Oddity {
+	switch modern := o.walker.modern; {
+	case v.IsNull():
+		if o.Type != PartEntity || !modern || s.Name != "data" {
+			return NullMember
+		}
+	case !s.Shape.fits(v, modern):
+		return MistypedMember
+	}
+	return 0
+}
+
+// names is what the names of members mean in objects of one type, in messages of one kind: objects that follow one
+// another have the same members, mostly in the same order.
+type names struct {
+	of    wording
+	known []knownName // at most maxNames, in the order in which they came
+}
+
+// A wording is all that decides what a name means in objects of a type.
+type wording struct {
+	operation Operation // of parameters
+	in        Dialects
+	proto     bool
+}
+
+// A knownName is a name as it stands in a text, and what it means.
+type knownName struct {
+	raw  string
+	slot *Slot
+	odd  Oddity
+}
+
+// Bounds of the names that are kept for a type, and of each.
+const (
+	maxNames      = 16
+	maxNameLength = 64
+)
+
+// namesIn returns the names of members of objects as this one.
+func (w *Walker) namesIn(o *Entity) *names {
+	of := wording{in: w.in, proto: w.proto}
+	if o.Type == ParamsEntity {
+		of.operation = w.operation
+	}
+	n := &w.names[o.Type]
+	if n.of != of {
+		n.of, n.known = of, n.known[:0]
+	}
+	return n
+}
+
+// member returns what the name of a member means, and where the next one is likely to be known; this one is at next.
+func (n *names) member(o *Entity, name Value, next int) (Member, int) {
+	raw := name.Raw()
+	if next < len(n.known) && string(raw) == n.known[next].raw {
+		return Member{Name: name, Slot: n.known[next].slot, Odd: n.known[next].odd}, next + 1
+	}
+	for i := range n.known {
+		if string(raw) == n.known[i].raw {
+			return Member{Name: name, Slot: n.known[i].slot, Odd: n.known[i].odd}, i + 1
+		}
+	}
+	slot, odd := o.walker.classify(o.Type, name)
+	odd |= byName(name)
+	if len(n.known) < maxNames && len(raw) <= maxNameLength {
+		n.known = append(n.known, knownName{string(raw), slot, odd})
+	}
+	return Member{Name: name, Slot: slot, Odd: odd}, len(n.known)
+}
+
+// classify says what the name of a member means in objects of a type.
+func (w *Walker) classify(t EntityType, name Value) (*Slot, Oddity) {
+	list := fieldsOf(t, w.operation)
 	snake := bytes.IndexByte(name.Raw(), '_') >= 0
 	for i := range list {
 		f := &list[i]
 		switch known := f.holds(w.in, w.proto); {
 		case known && name.Is(f.Name):
-			m.Slot, m.Odd = f, 0
+			return f, 0
 		case known && snake && f.snake != "" && name.Is(f.snake):
-			m.Slot, m.Odd = f, SnakeMember
+			return f, SnakeMember
 		case !known && f.Legacy&w.in != 0 && name.Is(f.Name):
-			m.Odd = LegacyMember
-			return m
+			return nil, LegacyMember
 		case !known && w.in == onlyV0_1 && (f.In|f.Proto)&^onlyV0_1 != 0 && name.Is(f.Name):
-			m.Odd = 0 // of a later version, which agents of several write for all
-			return m
-		default:
-			continue
+			return nil, 0 // of a later version, which agents of several write for all
 		}
-		break
 	}
-	switch {
-	case m.Slot == nil:
-	case v.IsNull():
-		if o.Type != PartEntity || !w.modern || m.Slot.Name != "data" {
-			m.Odd |= NullMember
-		}
-	case !m.Slot.Shape.fits(v, w.modern):
-		m.Odd |= MistypedMember
-	}
-	return m
+	return nil, UnknownMember
 }
 
 // fits reports whether a value that is not null has the shape.

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -61,14 +62,74 @@ func TestOddities(t *testing.T) {
 		a := DecodeAnswer(&c.call, 200, "application/json", []byte(c.body))
 		var got []string
 		w := Walker{Visit: func(o *Entity) bool {
-			for m := range o.Odd(UnknownMember | LegacyMember | SnakeMember | NullMember | MistypedMember) {
-				got = append(got, m.Name.Text()+" "+names[m.Odd])
+			const unusual = UnknownMember | LegacyMember | SnakeMember | NullMember | MistypedMember
+			for m := range o.Odd(unusual) {
+				got = append(got, m.Name.Text()+" "+names[m.Odd&unusual])
 			}
 			return true
 		}}
 		w.Payload(&a.Payload, &c.call, c.call.Dialects)
 		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// A walker that has seen other objects says of a member what one says that has seen none: whatever the names are, in
+// any order, twice or escaped, and more than it remembers.
+func TestMembersAsEver(t *testing.T) {
+	words := []string{
+		`"messageId"`, `"message_id"`, `"m\u0065ssageId"`, `"role"`, `"parts"`, `"text"`, `"kind"`, `"type"`, `"metadata"`,
+		`"extensions"`, `"reference_task_ids"`, `"contextId"`, `"taskId"`, `"data"`, `"file"`, `"raw"`, `"final"`, `""`,
+		`"` + strings.Repeat("long", 50) + `"`, `"` + strings.Repeat("long", 50) + `er"`, "\"\xff\"", "\"\xfe\"",
+	}
+	for i := range 2 * maxNames {
+		words = append(words, fmt.Sprintf(`"own%d"`, i))
+	}
+	values := []string{`null`, `"x"`, `7`, `{}`, `[]`, `[{}]`, `true`}
+	random := rand.New(rand.NewPCG(1, 2))
+	object := func() string {
+		var members []string
+		for range random.IntN(12) {
+			members = append(members, words[random.IntN(len(words))]+":"+values[random.IntN(len(values))])
+		}
+		return strings.Join(members, ",")
+	}
+	calls := []Call{
+		{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV1_0},
+		{Binding: JSONRPC, Operation: SendMessage, Dialects: kindDialects},
+		{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV0_1},
+		{Binding: HTTPJSON, Operation: SendMessage, Dialects: onlyV0_3},
+		{Binding: HTTPJSON, Operation: GetTask, Dialects: onlyV1_0},
+	}
+	var said []string
+	say := func(o *Entity) bool {
+		said = append(said, fmt.Sprint(o.Type, " ", o.Oddities()))
+		for m := range o.Odd(o.Oddities()) {
+			slot := ""
+			if m.Slot != nil {
+				slot = m.Slot.Name
+			}
+			said = append(said, fmt.Sprint(string(m.Name.Raw()), " ", string(m.Value.Raw()), " ", slot, " ", m.Odd))
+		}
+		return true
+	}
+	used := Walker{Visit: say}
+	for range 3000 {
+		c := calls[random.IntN(len(calls))]
+		c.Params = Parse([]byte(`{"message":{"parts":[{` + object() + `},{` + object() + `}],` + object() + `}}`)).Root
+		said = nil
+		used.Request(&c)
+		got := said
+		said = nil
+		(&Walker{Visit: say}).Request(&c)
+		if diff := cmp.Diff(said, got); diff != "" {
+			t.Fatalf("%s in %v over %v, -afresh +as it went:\n%s", c.Params.Raw(), c.Dialects, c.Binding, diff)
+		}
+	}
+	for _, n := range used.names {
+		if len(n.known) > maxNames {
+			t.Errorf("%d names are kept, want %d at most", len(n.known), maxNames)
 		}
 	}
 }

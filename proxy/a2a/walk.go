@@ -27,6 +27,8 @@ const (
 	PushConfigEntity                //
 	AuthenticationEntity            // of a push config
 	PushConfigListEntity            // the answer to ListPushConfigs of 1.0, and of the proto JSON before
+
+	entityTypes = iota
 )
 
 var entityNames = [...]string{
@@ -126,6 +128,7 @@ type Walker struct {
 	proto  bool // the names of the proto JSON of 0.x may stand there
 
 	operation Operation
+	names     [entityTypes]names
 }
 
 // A step is one token of a JSON Pointer.

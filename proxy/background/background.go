@@ -48,12 +48,13 @@ var began = time.Now()
 func (w *Work) Begin() { w.inJobs, w.job = true, time.Since(began) }
 
 // GiveWay is called after each small piece of work. If that has taken a processor for a while, and is not urgent, those
-// who wait for one get it first. The caller must hold no lock that the traffic needs.
-func (w *Work) GiveWay() {
+// who wait for one get it first, and GiveWay returns true. The caller must hold no lock that the traffic needs.
+func (w *Work) GiveWay() bool {
 	now := time.Since(began)
 	if w.gave && now-w.since < slice || w.Urgency.High() || w.inJobs && now-w.job > patience {
-		return
+		return false
 	}
 	giveWay()
 	w.gave, w.since = true, time.Since(began)
+	return true
 }

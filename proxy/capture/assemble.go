@@ -9,14 +9,10 @@ import "fmt"
 // error: what it says is kept. Steps with Seq 0 change nothing.
 func Assemble(x *Exchange, s Step) *Exchange {
 	if open, ok := s.What.(Opened); ok {
-		return &Exchange{
-			Seq: s.Seq, ID: open.ID, Conn: open.Conn, Stream: open.Stream, Started: open.Started, Ended: NotKnown,
-			Client: open.Client, Agent: open.Agent,
-			Request: Request{Head: open.Head, Body: Body{Size: NotKnown, At: NotKnown}},
-		}
+		return new(open.Exchange(s.Seq))
 	}
 	if x == nil {
-		x = &Exchange{Seq: s.Seq, Ended: NotKnown, Request: Request{Body: Body{Size: NotKnown, At: NotKnown}}}
+		x = new(Opened{}.Exchange(s.Seq))
 	}
 	switch what := s.What.(type) {
 	case RequestBody:
@@ -47,6 +43,15 @@ func Assemble(x *Exchange, s Step) *Exchange {
 		x.addLost(what, s)
 	}
 	return x
+}
+
+// Exchange returns the exchange with that number as it begins.
+func (o Opened) Exchange(seq uint64) Exchange {
+	return Exchange{
+		Seq: seq, ID: o.ID, Conn: o.Conn, Stream: o.Stream, Started: o.Started, Ended: NotKnown,
+		Client: o.Client, Agent: o.Agent,
+		Request: Request{Head: o.Head, Body: Body{Size: NotKnown, At: NotKnown}},
+	}
 }
 
 func (x *Exchange) response() *Response {

@@ -166,6 +166,14 @@ func (s *shipping) wait() {
 	}
 }
 
+// endsWith ends the recording, waits until the Shipper has ended, and wants all of the capture in the stream traffic.
+func (s *shipping) endsWith(server *fleettest.Server, r *recorder) {
+	s.t.Helper()
+	r.end()
+	s.wait()
+	exactly(s.t, server, "traffic", r)
+}
+
 // until waits until a step is in the stream.
 func (s *shipping) until(arrival uint64) {
 	s.t.Helper()

@@ -96,11 +96,14 @@ func mayNot(subjects ...string) func(*server.Options) {
 // Whether a recorder may be asked how it is has nothing to do with shipping.
 func TestNobodyMayAsk(t *testing.T) {
 	t.Parallel()
+	checkAllowed(t, &server.Permissions{Subscribe: &server.SubjectPermission{Deny: []string{"a2atap-hosts.>"}}})
+}
+
+// checkAllowed fails the test unless a user with these permissions ships a capture, and is told of no trouble.
+func checkAllowed(t *testing.T, p *server.Permissions) {
+	t.Helper()
 	s := fleettest.Start(t, func(o *server.Options) {
-		o.Users = []*server.User{{
-			Username: "me", Password: "right-one",
-			Permissions: &server.Permissions{Subscribe: &server.SubjectPermission{Deny: []string{"a2atap-hosts.>"}}},
-		}}
+		o.Users = []*server.User{{Username: "me", Password: "right-one", Permissions: p}}
 	})
 	r := newRecorder(t)
 	r.record(1, 100)
@@ -157,9 +160,7 @@ func TestStreamIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.record(1, 100)
-	r.end()
-	shipper.wait()
-	exactly(t, s, "traffic", r)
+	shipper.endsWith(s, r)
 }
 
 func TestForeignLastMessage(t *testing.T) {
@@ -278,24 +279,11 @@ func TestCovers(t *testing.T) {
 // What docs/security.md says that a recorder needs is enough.
 func TestLeastPermissions(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Start(t, func(o *server.Options) {
-		o.Users = []*server.User{{
-			Username: "me", Password: "right-one",
-			Permissions: &server.Permissions{
-				Publish: &server.SubjectPermission{Allow: []string{
-					"a2atap.traffic.>", "$JS.API.STREAM.INFO.traffic", "$JS.API.STREAM.CREATE.traffic",
-					"$JS.API.STREAM.MSG.GET.traffic", "_INBOX.>",
-				}},
-				Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", "a2atap-hosts.traffic"}},
-			},
-		}}
+	checkAllowed(t, &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{
+			"a2atap.traffic.>", "$JS.API.STREAM.INFO.traffic", "$JS.API.STREAM.CREATE.traffic",
+			"$JS.API.STREAM.MSG.GET.traffic", "_INBOX.>",
+		}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", "a2atap-hosts.traffic"}},
 	})
-	r := newRecorder(t)
-	r.record(1, 100)
-	r.end()
-	shipper := ship(t, strings.Replace(s.URL("traffic"), "://", "://me:right-one@", 1), r)
-	shipper.wait()
-	if told := shipper.told(); len(told) > 0 || shipper.Status().Shipped != 6 {
-		t.Errorf("the user was told %v; %+v", told, shipper.Status())
-	}
 }

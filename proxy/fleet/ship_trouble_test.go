@@ -25,9 +25,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 		s.Restart()
 		r.record(5, 500)
 	}
-	r.end()
-	shipper.wait()
-	exactly(t, s, "traffic", r)
+	shipper.endsWith(s, r)
 }
 
 func TestServerIsAwayAtStart(t *testing.T) {
@@ -40,9 +38,7 @@ func TestServerIsAwayAtStart(t *testing.T) {
 	eventually(t, "word of the server", func() bool { return len(shipper.told()) > 0 })
 	r.record(5, 500)
 	s.Resume()
-	r.end()
-	shipper.wait()
-	exactly(t, s, "traffic", r)
+	shipper.endsWith(s, r)
 	told := shipper.told()
 	if len(told) != 2 || told[1] != nil || !strings.Contains(told[0].Error(), "is the server running there?") {
 		t.Errorf("the user was told %v", told)
@@ -66,9 +62,7 @@ func TestAcknowledgementsAreLost(t *testing.T) {
 				r.record(1, size)
 				eventually(t, "a cut", func() bool { return w.cutSoFar() == i+1 })
 			}
-			r.end()
-			shipper.wait()
-			exactly(t, s, "traffic", r)
+			shipper.endsWith(s, r)
 		})
 	}
 }
@@ -183,9 +177,7 @@ func TestNoPlace(t *testing.T) {
 	if _, err := c.js.UpdateStream(patient(t), config); err != nil {
 		t.Fatal(err)
 	}
-	r.end()
-	shipper.wait()
-	exactly(t, s, "traffic", r)
+	shipper.endsWith(s, r)
 	if told := shipper.told(); len(told) != 2 || told[1] != nil {
 		t.Errorf("the user was told %v", told)
 	}

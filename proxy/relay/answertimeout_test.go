@@ -61,21 +61,18 @@ func TestAnswerTimeout(t *testing.T) {
 			client, agent := asked(w)
 			for range 3 {
 				passes(limit / 4)
-				agent.send(interim)
-				client.receive(interim)
+				agent.tells(client, interim)
 			}
 			late(t, w, client, agent, 0, since)
 		},
 		"in time": func(_ *testing.T, w *wire) {
 			client, agent := asked(w)
 			passes(limit - time.Nanosecond)
-			agent.send(ok)
-			client.receive(ok)
+			agent.tells(client, ok)
 		},
 		"idle between requests": func(t *testing.T, w *wire) {
 			client, agent := asked(w)
-			agent.send(ok)
-			client.receive(ok)
+			agent.tells(client, ok)
 			passes(10*limit + limit/3)
 			since := time.Now()
 			client.send(w.host(get))
@@ -102,20 +99,16 @@ func TestAnswerTimeout(t *testing.T) {
 			agent.receive(w.agentHost(get))
 			passes(limit / 2)
 			since := time.Now()
-			agent.send(ok)
-			client.receive(ok)
+			agent.tells(client, ok)
 			late(t, w, client, agent, 1, since)
 		},
 		"quiet stream": func(_ *testing.T, w *wire) {
 			client, agent := asked(w)
-			agent.send(silentStream)
-			client.receive(silentStream)
+			agent.tells(client, silentStream)
 			passes(100 * limit)
-			agent.send("3\r\nabc\r\n")
-			client.receive("3\r\nabc\r\n")
+			agent.tells(client, "3\r\nabc\r\n")
 			passes(100 * limit)
-			agent.send("0\r\n\r\n")
-			client.receive("0\r\n\r\n")
+			agent.tells(client, "0\r\n\r\n")
 		},
 	}
 	for name, test := range tests {
@@ -138,8 +131,7 @@ func TestAnswerTimeout(t *testing.T) {
 			w := newPipes(t, nil)
 			client, agent := asked(w)
 			passes(24 * time.Hour)
-			agent.send(ok)
-			client.receive(ok)
+			agent.tells(client, ok)
 		})
 	})
 }

@@ -19,12 +19,8 @@ const silentStream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTran
 // stream begins a stream and returns both ends when its head has arrived.
 func (w *wire) stream() (client, agent end) {
 	w.t.Helper()
-	client = w.client()
-	client.send(w.host(get))
-	agent = w.accept()
-	agent.receive(w.agentHost(get))
-	agent.send(silentStream)
-	client.receive(silentStream)
+	client, agent = w.begin(get)
+	agent.tells(client, silentStream)
 	return client, agent
 }
 
@@ -103,10 +99,7 @@ func TestAgentBreaksOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bothWires(t, func(t *testing.T, secure bool) {
 				w := newWire(t, secure, nil)
-				client := w.client()
-				client.send(w.host(post))
-				agent := w.accept()
-				agent.receive(w.agentHost(post))
+				client, agent := w.begin(post)
 				agent.send(said)
 				agent.Close()
 				client.receive(said)
@@ -126,12 +119,8 @@ func TestAgentBreaksOff(t *testing.T) {
 // (RFC 9112 section 9.8).
 func TestTLSTruncated(t *testing.T) {
 	w := newWire(t, true, nil)
-	client := w.client()
-	client.send(w.host(get))
-	agent := w.accept()
-	agent.receive(w.agentHost(get))
-	agent.send("HTTP/1.1 200 OK\r\n\r\nhalf")
-	client.receive("HTTP/1.1 200 OK\r\n\r\nhalf")
+	client, agent := w.begin(get)
+	agent.tells(client, "HTTP/1.1 200 OK\r\n\r\nhalf")
 	below := base(agent.Conn)
 	if _, err := below.Write([]byte{23, 3, 3, 0, 99, 1}); err != nil { // the beginning of a record of 99 bytes
 		t.Fatal(err)
@@ -155,8 +144,7 @@ func TestClientBreaksOff(t *testing.T) {
 		agent.receive(w.agentHost(part))
 		agent.receiveEnd()
 		bad := "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
-		agent.send(bad)
-		client.receive(bad)
+		agent.tells(client, bad)
 		client.receiveEnd()
 		e := w.ended(0)
 		wantFault(t, e.Fault, KindTruncated, SideClient)
@@ -186,10 +174,7 @@ func TestHeadBreaksOff(t *testing.T) {
 // TestPipelineBreaks breaks the connection at the first of three requests: all three are ended, each with a fault.
 func TestPipelineBreaks(t *testing.T) {
 	w := newWire(t, false, nil)
-	client := w.client()
-	client.send(w.host(get + get + get))
-	agent := w.accept()
-	agent.receive(w.agentHost(get + get + get))
+	client, agent := w.begin(get + get + get)
 	agent.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
 	agent.Close()
 	client.receiveBreak()
@@ -256,12 +241,8 @@ func TestTimeouts(t *testing.T) {
 			w.client().receiveEnd()
 		}},
 		"idle between requests": {func(c *Config) { c.IdleTimeout = short }, func(t *testing.T, w *wire) {
-			client := w.client()
-			client.send(w.host(get))
-			agent := w.accept()
-			agent.receive(w.agentHost(get))
-			agent.send(ok)
-			client.receive(ok)
+			client, agent := w.begin(get)
+			agent.tells(client, ok)
 			client.receiveEnd()
 			agent.receiveEnd()
 			if f := w.ended(0).Fault; f != nil {
@@ -322,12 +303,8 @@ func TestPanics(t *testing.T) {
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, change)
-			client := w.client()
-			client.send(w.host(get + get))
-			agent := w.accept()
-			agent.receive(w.agentHost(get + get))
-			agent.send(ok + ok)
-			client.receive(ok + ok)
+			client, agent := w.begin(get + get)
+			agent.tells(client, ok+ok)
 			client.Close()
 			if err := w.result(); err == nil || !strings.Contains(err.Error(), name+" panicked") {
 				t.Errorf("got error %v, want one that says that the %s panicked", err, name)

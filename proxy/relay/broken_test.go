@@ -29,10 +29,7 @@ func TestBrokenChunkAnswered(t *testing.T) {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
 				w := newWire(t, secure, nil)
-				client := w.client()
-				client.send(w.host(chunkedPost))
-				agent := w.accept()
-				agent.receive(w.agentHost(chunkedPost))
+				client, agent := w.begin(chunkedPost)
 				agent.send(test.before)
 				client.receive(test.passes)
 				client.send(noChunk)
@@ -54,12 +51,8 @@ func TestBrokenChunkAnswered(t *testing.T) {
 // TestBrokenChunkBehindAnswer breaks a request whose answer is under way: it gets no other.
 func TestBrokenChunkBehindAnswer(t *testing.T) {
 	w := newWire(t, false, nil)
-	client := w.client()
-	client.send(w.host(chunkedPost))
-	agent := w.accept()
-	agent.receive(w.agentHost(chunkedPost))
-	agent.send(silentStream)
-	client.receive(silentStream)
+	client, agent := w.begin(chunkedPost)
+	agent.tells(client, silentStream)
 	client.send(noChunk)
 	if s := client.receiveBreak(); s != "" {
 		t.Errorf("the client got %q", s)

@@ -183,8 +183,7 @@ func TestHeldRequestGoesOn(t *testing.T) {
 			passed := strings.Replace(head+framing.head, "\r\n\r\n", "\r\n"+edited, 1)
 			agent.receive(w.agentHost(passed + framing.want))
 			const refused = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nleave"
-			agent.send(refused)
-			client.receive(refused)
+			agent.tells(client, refused)
 			client.send(framing.rest)
 			agent.receive(framing.rest)
 			if got := len(editor.tooSlow) == 1; got != slow {

@@ -129,8 +129,7 @@ func play(t *testing.T, secure bool, steps []step) {
 			}
 			agent.receive(w.agentHost(s.client))
 		} else {
-			agent.send(s.agent)
-			client.receive(s.agent)
+			agent.tells(client, s.agent)
 		}
 	}
 	agent.Close()
@@ -172,14 +171,10 @@ func TestEagerUpgrade(t *testing.T) {
 // TestUpgradeReported checks what an Observer gets of another protocol.
 func TestUpgradeReported(t *testing.T) {
 	w := newWire(t, false, nil)
-	client := w.client()
 	ask := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: echo\r\n\r\n"
 	take := "HTTP/1.1 101 Switching Protocols\r\n\r\n"
-	client.send(w.host(ask))
-	agent := w.accept()
-	agent.receive(w.agentHost(ask))
-	agent.send(take + "hello")
-	client.receive(take + "hello")
+	client, agent := w.begin(ask)
+	agent.tells(client, take+"hello")
 	client.send("there")
 	agent.receive("there")
 	client.Close()
@@ -206,8 +201,7 @@ func TestHalfClose(t *testing.T) {
 		agent := w.accept()
 		agent.receive(w.agentHost(post))
 		agent.receiveEnd()
-		agent.send(ok)
-		client.receive(ok)
+		agent.tells(client, ok)
 		client.receiveEnd()
 		if err := w.result(); err != nil {
 			t.Errorf("Serve: %v", err)
@@ -229,19 +223,14 @@ func TestAnswerEndsForClientThatLeft(t *testing.T) {
 		for _, leaves := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, leaves %t", name, leaves), func(t *testing.T) {
 				w := newWire(t, false, nil)
-				client := w.client()
-				client.send(w.host(get))
-				agent := w.accept()
-				agent.receive(w.agentHost(get))
-				agent.send(head + event)
-				client.receive(head + event)
+				client, agent := w.begin(get)
+				agent.tells(client, head+event)
 				if leaves {
 					CloseWrite(client.Conn)
 					agent.receiveEnd()
 				}
 				if name == "chunked" {
-					agent.send("0\r\n\r\n")
-					client.receive("0\r\n\r\n")
+					agent.tells(client, "0\r\n\r\n")
 				}
 				agent.Close()
 				client.receiveEnd()
@@ -266,12 +255,8 @@ func TestIdleClose(t *testing.T) {
 	bothWires(t, func(t *testing.T, secure bool) {
 		t.Parallel()
 		w := newWire(t, secure, nil)
-		client := w.client()
-		client.send(w.host(get))
-		agent := w.accept()
-		agent.receive(w.agentHost(get))
-		agent.send(ok)
-		client.receive(ok)
+		client, agent := w.begin(get)
+		agent.tells(client, ok)
 		agent.Close()
 		client.receiveEnd()
 		if err := w.result(); err != nil { // although the client keeps its end open
@@ -306,15 +291,10 @@ func TestAgentClosesWhileAsked(t *testing.T) {
 // TestUnsolicited lets the agent speak without being asked. Its bytes pass, and are recorded.
 func TestUnsolicited(t *testing.T) {
 	w := newWire(t, false, nil)
-	client := w.client()
-	client.send(w.host(get))
-	agent := w.accept()
-	agent.receive(w.agentHost(get))
+	client, agent := w.begin(get)
 	late := "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
-	agent.send(ok)
-	client.receive(ok)
-	agent.send(late)
-	client.receive(late)
+	agent.tells(client, ok)
+	agent.tells(client, late)
 	f := w.faultWithoutExchange()
 	wantFault(t, &f, KindUnsolicited, SideAgent)
 	if string(f.Bytes) != late {

@@ -213,6 +213,16 @@ func replaceHost(s, host string) string {
 	return string(bytes.ReplaceAll([]byte(s), []byte("$HOST"), []byte(host)))
 }
 
+// begin sends a request on a connection of its own and returns both ends when it has arrived.
+func (w *wire) begin(request string) (client, agent end) {
+	w.t.Helper()
+	client = w.client()
+	client.send(w.host(request))
+	agent = w.accept()
+	agent.receive(w.agentHost(request))
+	return client, agent
+}
+
 func (e end) send(s string) {
 	e.t.Helper()
 	if _, err := io.WriteString(e.Conn, s); err != nil {
@@ -226,6 +236,13 @@ func (e end) receive(want string) {
 	if err := e.expect(want); err != nil {
 		e.t.Fatal(err)
 	}
+}
+
+// tells sends what must arrive at the other end as it is.
+func (e end) tells(other end, s string) {
+	e.t.Helper()
+	e.send(s)
+	other.receive(s)
 }
 
 // expect is receive for goroutines that may not end the test.

@@ -119,10 +119,8 @@ func TestRefusedInTurn(t *testing.T) {
 			client.send(w.host(test.passes + test.refused))
 			agent := w.accept()
 			agent.receive(w.agentHost(test.passes))
-			agent.send(ok[:len(ok)-2])
-			client.receive(ok[:len(ok)-2])
-			agent.send(ok[len(ok)-2:])
-			client.receive(ok[len(ok)-2:])
+			agent.tells(client, ok[:len(ok)-2])
+			agent.tells(client, ok[len(ok)-2:])
 			if status, _ := ownAnswerOf(t, client); status != 400 {
 				t.Errorf("got %d, want 400", status)
 			}
@@ -139,12 +137,8 @@ func TestRefusedInTurn(t *testing.T) {
 // TestRefusedLater refuses a request on a connection that has served one.
 func TestRefusedLater(t *testing.T) {
 	w := newWire(t, false, nil)
-	client := w.client()
-	client.send(w.host(get))
-	agent := w.accept()
-	agent.receive(w.agentHost(get))
-	agent.send(ok)
-	client.receive(ok)
+	client, agent := w.begin(get)
+	agent.tells(client, ok)
 	w.ended(0)
 	client.send("GET / HTTP/1.1\r\n\r\n")
 	if status, _ := ownAnswerOf(t, client); status != 400 {
@@ -175,11 +169,8 @@ func TestBrokenChunks(t *testing.T) {
 	for name, wrong := range tests {
 		t.Run("request/"+name, func(t *testing.T) {
 			w := newWire(t, false, limit)
-			client := w.client()
 			head := "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\n\r\n" + good
-			client.send(w.host(head))
-			agent := w.accept()
-			agent.receive(w.agentHost(head))
+			client, agent := w.begin(head)
 			client.send(wrong)
 			if s := agent.receiveBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
 				t.Errorf("the agent got %q, want a break", s)
@@ -197,8 +188,7 @@ func TestBrokenChunks(t *testing.T) {
 		t.Run("answer/"+name, func(t *testing.T) {
 			w := newWire(t, false, limit)
 			client, agent := w.stream()
-			agent.send(good)
-			client.receive(good)
+			agent.tells(client, good)
 			agent.send(wrong)
 			if s := client.receiveBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
 				t.Errorf("the client got %q, want a break", s)
@@ -232,10 +222,7 @@ func TestRefusedAnswers(t *testing.T) {
 	for name, answer := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, func(c *Config) { c.HeadLimit = 1000 })
-			client := w.client()
-			client.send(w.host(get))
-			agent := w.accept()
-			agent.receive(w.agentHost(get))
+			client, agent := w.begin(get)
 			agent.send(answer)
 			if status, kind := ownAnswerOf(t, client); status != 502 || kind != KindRefused {
 				t.Errorf("got %d %s, want 502 %s", status, kind, KindRefused)
@@ -373,13 +360,9 @@ func TestUnreachableLargeBody(t *testing.T) {
 // that came before, then the reset.
 func TestAgentStopsReading(t *testing.T) {
 	w := newWire(t, false, nil)
-	client := w.client()
 	head := "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 100000000\r\n\r\n"
-	client.send(w.host(head))
-	agent := w.accept()
-	agent.receive(w.agentHost(head))
-	agent.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
-	client.receive("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
+	client, agent := w.begin(head)
+	agent.tells(client, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
 	Reset(agent.Conn)
 	var err error
 	for err == nil {

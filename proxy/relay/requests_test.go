@@ -20,8 +20,7 @@ func TestMisdirected(t *testing.T) {
 	client.send(w.host(get + "GET http://$HOST/ HTTP/1.1\r\nHost: evil.example\r\n\r\n"))
 	agent := w.accept()
 	agent.receive(w.agentHost(get))
-	agent.send(ok)
-	client.receive(ok)
+	agent.tells(client, ok)
 	if status, kind := ownAnswerOf(t, client); status != 421 || kind != KindRefused {
 		t.Errorf("got %d %s", status, kind)
 	}

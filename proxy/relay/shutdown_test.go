@@ -95,10 +95,7 @@ func TestShutdownTakesNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w *wire
 		w = newPipes(t, func(c *Config) { c.Observer = stopper{c.Observer, &w, 0, false} })
-		client := w.client()
-		client.send(w.host(get))
-		agent := w.accept()
-		agent.receive(w.agentHost(get))
+		client, agent := w.begin(get)
 		agent.send(answer)
 		w.ended(0)
 		synctest.Wait()

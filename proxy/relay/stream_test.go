@@ -25,11 +25,9 @@ func TestEvents(t *testing.T) {
 		for n := range 1000 {
 			event := fmt.Sprintf("data: {\"n\":%d}\n\n", n)
 			event = fmt.Sprintf("%x\r\n%s\r\n", len(event), event)
-			agent.send(event)
-			client.receive(event)
+			agent.tells(client, event)
 		}
-		agent.send("0\r\n\r\n")
-		client.receive("0\r\n\r\n")
+		agent.tells(client, "0\r\n\r\n")
 		e := w.ended(0)
 		if got := strings.Count(e.AnswerBody, "data: "); got != 1000 || e.Fault != nil {
 			t.Errorf("got %d events and fault %v, want 1000 and none", got, e.Fault)
@@ -216,10 +214,7 @@ func (b blockingObserver) Answer(int, []byte) {
 func TestReportsBeforeItForwards(t *testing.T) {
 	b := blockingObserver{entered: make(chan struct{}), let: make(chan struct{})}
 	w := newWire(t, false, func(c *Config) { c.Observer = b })
-	client := w.client()
-	client.send(w.host(get))
-	agent := w.accept()
-	agent.receive(w.agentHost(get))
+	client, agent := w.begin(get)
 	agent.send(ok)
 	<-b.entered
 	client.send(w.host(post))

@@ -13,12 +13,8 @@ func TestUpgradeWithoutBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bothWires(t, func(t *testing.T, secure bool) {
 				w := newWire(t, secure, nil)
-				client := w.client()
-				client.send(w.host(ask))
-				agent := w.accept()
-				agent.receive(w.agentHost(ask))
-				agent.send(take)
-				client.receive(take)
+				client, agent := w.begin(ask)
+				agent.tells(client, take)
 				first, second := agent, client
 				if clientFirst {
 					first, second = client, agent

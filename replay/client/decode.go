@@ -127,7 +127,7 @@ func decodeEvent(result []byte) (Event, error) {
 func decodeKind(kind string, body []byte) (e Event, err error) {
 	switch kind {
 	case "task":
-		e.Task, err = decodeTask(body)
+		e.Task, err = ReadTask(body)
 	case "message":
 		e.Message, err = decodeMessage(body)
 	case "status-update", "artifact-update":
@@ -160,9 +160,7 @@ func decodeResult(result []byte) (*Result, error) {
 }
 
 // ReadTask reads a task of any dialect, such as one that was put together from the events of a stream.
-func ReadTask(body []byte) (*Task, error) { return decodeTask(body) }
-
-func decodeTask(body []byte) (*Task, error) {
+func ReadTask(body []byte) (*Task, error) {
 	var w wireTask
 	if err := unmarshal(body, &w); err != nil {
 		return nil, err
@@ -335,7 +333,7 @@ func decodePage(body []byte) (*Page, error) {
 	}
 	p := &Page{NextPageToken: w.NextPageToken, PageSize: w.PageSize, TotalSize: w.TotalSize, Raw: body}
 	for _, t := range w.Tasks {
-		task, err := decodeTask(t)
+		task, err := ReadTask(t)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ func ReadNotification(body []byte) (Event, error) {
 		e.Raw, e.Result = body, body
 		return e, nil
 	}
-	if t, err := decodeTask(body); err == nil {
+	if t, err := ReadTask(body); err == nil {
 		return Event{Task: t, Raw: body, Result: body}, nil
 	}
 	if early, err := readEarlyNotification(body); err == nil {

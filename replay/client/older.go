@@ -183,7 +183,7 @@ func (c *Client) decodeSent(body []byte) (*Result, error) {
 	if !c.endpoint.Protocol.clientNamesTasks() {
 		return decodeResult(body)
 	}
-	t, err := decodeTask(body)
+	t, err := ReadTask(body)
 	if err != nil {
 		return nil, err
 	}

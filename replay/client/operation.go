@@ -112,7 +112,7 @@ func (c *Client) Get(ctx context.Context, id string, historyLength *int) (*Task,
 		op: GetTask, params: outID{ID: id, HistoryLength: historyLength},
 		verb: http.MethodGet, path: taskPath(id), query: q,
 	})
-	return read(GetTask, body, err, decodeTask)
+	return read(GetTask, body, err, ReadTask)
 }
 
 // List reads one page of the agent's tasks. A2A 0.3 has no such operation over JSON-RPC.
@@ -162,7 +162,7 @@ func (c *Client) Cancel(ctx context.Context, id string, metadata json.RawMessage
 		op: CancelTask, params: outID{ID: id, Metadata: metadata},
 		verb: http.MethodPost, path: taskPath(id) + ":cancel", body: outMetadata{metadata},
 	})
-	return read(CancelTask, body, err, decodeTask)
+	return read(CancelTask, body, err, ReadTask)
 }
 
 // Subscribe yields what happens to a task from now on, like Stream. Before A2A 0.1 there is no such operation.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,7 +134,7 @@ func piecesLost(pieces []string, text string) int {
 	}
 	reached := map[int]int{0: 0} // how much of the text is read, and by how many pieces at most
 	for _, piece := range pieces {
-		for _, at := range slices.Backward(sortedKeys(reached)) {
+		for _, at := range slices.Backward(slices.Sorted(maps.Keys(reached))) {
 			end := at + len(piece)
 			if strings.HasPrefix(text[at:], piece) && (reached[end] < reached[at]+1) {
 				reached[end] = reached[at] + 1
@@ -148,13 +149,4 @@ func piecesLost(pieces []string, text string) int {
 		return 0
 	}
 	return len(pieces) - used
-}
-
-func sortedKeys(m map[int]int) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

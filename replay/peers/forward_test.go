@@ -49,26 +49,18 @@ func TestForward(t *testing.T) {
 			t.Parallel()
 			agent := startForwardedGo2(t, true, JSONRPC, HTTPJSON)
 			f := startForward(t, agent.Certificate())
-			hook := newWebhook(t)
-			ctx, cancel := context.WithTimeout(t.Context(), playTimeout)
-			defer cancel()
-			s := &script{webhook: hook.URL, driver: &go2Driver{
-				http: f.client, parser: agentcard.DefaultCardParser,
-				transports: []a2aclient.FactoryOption{
-					a2aclient.WithJSONRPCTransport(f.client),
-					a2aclient.WithRESTTransport(f.client),
-				},
-			}}
-			seen, err := s.play(ctx, agent.URL, binding)
-			if err != nil {
-				t.Fatalf("play the script: %v\nseen until then:\n%s", err, strings.Join(Lines(seen, agent.URL, hook.URL), "\n"))
-			}
-			lines := Lines(append(seen, hook.all(ctx, t, pair)...), agent.URL, hook.URL)
-			slices.Sort(lines[len(seen):])
-			golden(t, pair, lines)
-			f.check(t, pair, agent)
+			f.play(t, pair, agent, go2Through(f, a2aclient.WithJSONRPCTransport(f.client), a2aclient.WithRESTTransport(f.client)))
 		})
 	}
+}
+
+// go2Through is the client of [Go2Client] on its way through a forward proxy.
+func go2Through(f *forwarded, transports ...a2aclient.FactoryOption) Client {
+	return Client{Run: func(ctx context.Context, _ testing.TB, agentURL, binding, webhook string) ([]Observation, error) {
+		d := &go2Driver{http: f.client, parser: agentcard.DefaultCardParser, transports: transports}
+		defer func() { go2GRPCDriver{d}.Close() }()
+		return (&script{webhook: webhook, driver: d}).play(ctx, agentURL, binding)
+	}}
 }
 
 // TestForwardOverGRPC is TestForward over gRPC, in TLS and in the clear.
@@ -79,16 +71,7 @@ func TestForwardOverGRPC(t *testing.T) {
 		if secure {
 			creds = credentials.NewTLS(&tls.Config{RootCAs: f.trusts})
 		}
-		return Client{Run: func(ctx context.Context, _ testing.TB, agentURL, binding, webhook string) ([]Observation, error) {
-			d := &go2Driver{
-				http: f.client, parser: agentcard.DefaultCardParser,
-				transports: []a2aclient.FactoryOption{
-					a2agrpc.WithGRPCTransport(grpc.WithTransportCredentials(creds), grpc.WithContextDialer(f.dial)),
-				},
-			}
-			defer func() { go2GRPCDriver{d}.Close() }()
-			return (&script{webhook: webhook, driver: d}).play(ctx, agentURL, binding)
-		}}
+		return go2Through(f, a2agrpc.WithGRPCTransport(grpc.WithTransportCredentials(creds), grpc.WithContextDialer(f.dial)))
 	})
 }
 
@@ -117,19 +100,26 @@ func testForwardOverGRPC(t *testing.T, name string, client func(f *forwarded, se
 			t.Parallel()
 			agent := startForwardedGo2(t, secure, GRPC)
 			f := startForward(t, agent.Certificate())
-			hook := newWebhook(t)
-			ctx, cancel := context.WithTimeout(t.Context(), playTimeout)
-			defer cancel()
-			seen, err := client(f, secure).Run(ctx, t, agent.URL, GRPC, hook.URL)
-			if err != nil {
-				t.Fatalf("play the script: %v\nseen until then:\n%s", err, strings.Join(Lines(seen, agent.URL, hook.URL), "\n"))
-			}
-			lines := Lines(append(seen, hook.all(ctx, t, pair)...), agent.URL, hook.URL)
-			slices.Sort(lines[len(seen):])
-			golden(t, pair, lines)
-			f.check(t, pair, agent)
+			f.play(t, pair, agent, client(f, secure))
 		})
 	}
+}
+
+// play plays the script through the proxy. What the client sees is what it sees with nothing in between, and the capture
+// has what happened.
+func (f *forwarded) play(t *testing.T, pair Pair, agent *httptest.Server, client Client) {
+	t.Helper()
+	hook := newWebhook(t)
+	ctx, cancel := context.WithTimeout(t.Context(), playTimeout)
+	defer cancel()
+	seen, err := client.Run(ctx, t, agent.URL, pair.Binding, hook.URL)
+	if err != nil {
+		t.Fatalf("play the script: %v\nseen until then:\n%s", err, strings.Join(Lines(seen, agent.URL, hook.URL), "\n"))
+	}
+	lines := Lines(append(seen, hook.all(ctx, t, pair)...), agent.URL, hook.URL)
+	slices.Sort(lines[len(seen):])
+	golden(t, pair, lines)
+	f.check(t, pair, agent)
 }
 
 // startForwardedGo2 starts the agent of [Go2Agent], on TLS or in the clear, with a card that has these bindings.

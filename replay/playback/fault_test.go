@@ -11,9 +11,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
-	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
-	"a2atap/replay/refagent"
 )
 
 func TestParseFaults(t *testing.T) {
@@ -146,11 +144,8 @@ func lifecycle(t *testing.T, w way) *capture.Memory {
 	t.Helper()
 	return record(t, w.start(t), func(tapURL string) {
 		c := connect(t, tapURL, w.protocol)
-		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})
-		if err != nil || r.Task == nil {
-			t.Fatalf("send: %v, %v", r, err)
-		}
-		if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+		r := send(t, c, "task-lifecycle")
+		if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -195,11 +190,8 @@ func TestErrors(t *testing.T) {
 					code != 0 && refused.Code != code {
 					t.Errorf("%s: %#v; want code %d with HTTP %d", test.code, err, code, status)
 				}
-				r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
-				if err != nil {
-					t.Fatalf("%s: the request after it: %v", test.code, err)
-				}
-				if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+				r := send(t, c, "hello")
+				if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
 					t.Errorf("%s: the task of the request after it: %v", test.code, err)
 				}
 				if r := p.Report(); r.Errors != 1 || r.Missed > 0 || len(r.Unused) > 0 ||
@@ -233,12 +225,9 @@ func TestDropsAndDelays(t *testing.T) {
 			if got := m.take(); len(got) != 3 || got[2] != "fault made here: the connection was closed without an answer" {
 				t.Errorf("marks %q", got)
 			}
-			r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := send(t, c, "hello")
 			begun := time.Now()
-			if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil || time.Since(begun) < delay {
+			if _, err := c.Get(t.Context(), r.ID, nil); err != nil || time.Since(begun) < delay {
 				t.Errorf("%v after %s; want an answer after %s", err, time.Since(begun), delay)
 			}
 			want := []string{"fault made here: answered 1ms later", "fault made here: answered 20ms later"}
@@ -249,32 +238,5 @@ func TestDropsAndDelays(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		})
-	}
-}
-
-// A cut stream is counted and marked.
-func TestCutStreamsAreMarked(t *testing.T) {
-	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
-		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
-			client.SendOptions{}) {
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	m := &marks{}
-	p, origin := perform(t, src, playback.Options{BreakAfter: 2, OnRequest: m.request})
-	var last error
-	for _, last = range connect(t, origin+"/spec", client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
-		client.SendOptions{}) {
-	}
-	if last == nil {
-		t.Error("the stream ends as if it were whole")
-	}
-	if diff := cmp.Diff([]string{"fault made here: the stream was cut after 2 events"}, m.take()); diff != "" {
-		t.Errorf("marks (-want +got):\n%s", diff)
-	}
-	if r := p.Report(); r.Cut != 1 || !strings.Contains(r.Verdict(), "faults made here: 1 streams cut") {
-		t.Errorf("%s", r.Verdict())
 	}
 }

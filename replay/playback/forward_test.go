@@ -37,10 +37,7 @@ func TestForward(t *testing.T) {
 				OnRequest: m.request, OnNotice: n.notice,
 			})
 			c := connect(t, origin+"/"+w.agent, w.protocol)
-			r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := send(t, c, "hello")
 			if got := m.take(); len(got) > 0 {
 				t.Errorf("marks of what is played: %q", got)
 			}
@@ -70,11 +67,11 @@ func TestForward(t *testing.T) {
 			}
 			// The live agent does not know the task of the recording.
 			var refused *client.Error
-			if _, err := c.Cancel(t.Context(), r.Task.ID, nil); !errors.As(err, &refused) {
+			if _, err := c.Cancel(t.Context(), r.ID, nil); !errors.As(err, &refused) {
 				t.Errorf("the recorded task at the live agent: %v", err)
 			}
 			got := n.take()
-			if len(got) != 1 || !strings.Contains(got[0], "CancelTask about task "+r.Task.ID) ||
+			if len(got) != 1 || !strings.Contains(got[0], "CancelTask about task "+r.ID) ||
 				!strings.Contains(got[0], "of the recording") {
 				t.Errorf("notices %q", got)
 			}
@@ -144,9 +141,7 @@ func TestForwardedCardLeadsBack(t *testing.T) {
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{Forward: forwardTo(t, agent)})
 	c := connect(t, origin, client.JSONRPC10)
-	if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
-		t.Error(err)
-	}
+	send(t, c, "task-lifecycle")
 	if r := p.Report(); r.Forwarded != 2 {
 		t.Errorf("%s; want the card and the message", r.Verdict())
 	}
@@ -187,11 +182,8 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 	}
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{NewID: ids()}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
-		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+		r := send(t, c, "task-lifecycle")
+		if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -201,14 +193,11 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 		Forward: forwardTo(t, agenttest.Start(t, "spec", refagent.Options{NewID: ids()})),
 	})
 	c := connect(t, origin+"/spec", client.JSONRPC10)
-	r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{}) // other words: forwarded
-	if err != nil {
-		t.Fatal(err)
-	}
-	if task, err := c.Get(t.Context(), r.Task.ID, nil); err != nil || task.Status.State != client.InputRequired {
+	r := send(t, c, "multi-turn") // other words: forwarded
+	if task, err := c.Get(t.Context(), r.ID, nil); err != nil || task.Status.State != client.InputRequired {
 		t.Errorf("%v, %v; want the live agent's task, which waits for input", task, err)
 	}
-	if got := n.take(); len(got) != 1 || !strings.Contains(got[0], r.Task.ID+", as the recording has") {
+	if got := n.take(); len(got) != 1 || !strings.Contains(got[0], r.ID+", as the recording has") {
 		t.Errorf("notices %q; %s", got, p.Report().Misses)
 	}
 }

@@ -43,6 +43,16 @@ func connect(t testing.TB, agentURL string, p client.Protocol) *client.Client {
 	return agenttest.Connect(t, agentURL, p, client.Options{Timeout: 10 * time.Second})
 }
 
+// send sends a text and returns the task that comes of it.
+func send(t testing.TB, c *client.Client, text string) *client.Task {
+	t.Helper()
+	r, err := c.Send(t.Context(), client.Text(text), client.SendOptions{})
+	if err != nil || r.Task == nil {
+		t.Fatalf("send %q: %v, %v", text, r, err)
+	}
+	return r.Task
+}
+
 // marks are what a player says that it did.
 type marks struct {
 	mu   sync.Mutex

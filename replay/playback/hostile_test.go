@@ -81,9 +81,7 @@ func TestPlaybackForHostileClients(t *testing.T) {
 		res.Body.Close()
 	}
 	c := connect(t, origin+"/spec", client.JSONRPC10)
-	if _, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{}); err != nil {
-		t.Error(err)
-	}
+	send(t, c, "hello")
 	hold.Close()
 	if err := <-answered; err != nil {
 		t.Error(err)

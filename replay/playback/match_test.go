@@ -77,9 +77,7 @@ func TestPlaybackForOtherWords(t *testing.T) {
 func TestMatch(t *testing.T) {
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
-		if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
-			t.Error(err)
-		}
+		send(t, c, "task-lifecycle")
 	})
 	words, data := client.Text("other words"), client.Text("")
 	seven := 7

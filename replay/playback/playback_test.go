@@ -181,9 +181,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			src := record(t, w.start(t), func(tapURL string) {
 				c := connect(t, tapURL, w.protocol)
-				if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
-					t.Error(err)
-				}
+				send(t, c, "task-lifecycle")
 			})
 			var misses []playback.Miss
 			p, origin := perform(t, src,
@@ -222,19 +220,16 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 func TestPlaybackKeepsStates(t *testing.T) {
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
-		r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := send(t, c, "multi-turn")
 		for range 3 {
-			if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+			if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
 				t.Error(err)
 			}
 		}
-		if _, err := c.Cancel(t.Context(), r.Task.ID, nil); err != nil {
+		if _, err := c.Cancel(t.Context(), r.ID, nil); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+		if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -248,17 +243,14 @@ func TestPlaybackKeepsStates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, origin := perform(t, src, playback.Options{})
 			c := connect(t, origin+"/spec", client.JSONRPC10)
-			r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := send(t, c, "multi-turn")
 			for range polls {
-				get(t, c, r.Task.ID, client.InputRequired)
+				get(t, c, r.ID, client.InputRequired)
 			}
-			if _, err := c.Cancel(t.Context(), r.Task.ID, nil); err != nil {
+			if _, err := c.Cancel(t.Context(), r.ID, nil); err != nil {
 				t.Error(err)
 			}
-			get(t, c, r.Task.ID, client.Canceled)
+			get(t, c, r.ID, client.Canceled)
 		})
 	}
 	t.Run("used up", func(t *testing.T) {
@@ -296,7 +288,7 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 	}
 }
 
-// Events keep their recorded pace, and a stream can be cut.
+// Events keep their recorded pace, and a stream can be cut, which is counted and marked.
 func TestPlaybackStreams(t *testing.T) {
 	t.Parallel()
 	const step = 30 * time.Millisecond
@@ -308,8 +300,14 @@ func TestPlaybackStreams(t *testing.T) {
 			}
 		}
 	})
+	m, verdict := &marks{}, ""
 	stream := func(o playback.Options) (events int, spent time.Duration, err error) {
-		_, origin := perform(t, src, o)
+		o.OnRequest = m.request
+		p, origin := perform(t, src, o)
+		defer func() {
+			r := p.Report()
+			verdict = r.Verdict()
+		}()
 		c := connect(t, origin+"/spec", client.JSONRPC10)
 		begun := time.Now()
 		for _, err = range c.Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
@@ -328,5 +326,9 @@ func TestPlaybackStreams(t *testing.T) {
 	}
 	if n, _, err := stream(playback.Options{BreakAfter: 3}); n != 3 || err == nil {
 		t.Errorf("cut after 3: %d events, %v; want 3 and an error", n, err)
+	}
+	if diff := cmp.Diff([]string{"fault made here: the stream was cut after 3 events"}, m.take()); diff != "" ||
+		!strings.Contains(verdict, "faults made here: 1 streams cut") {
+		t.Errorf("%s; marks (-want +got):\n%s", verdict, diff)
 	}
 }

@@ -74,16 +74,13 @@ func (r *receiver) completed(t *testing.T) {
 func pushed(t *testing.T, agentURL string, p client.Protocol, hook *receiver) {
 	t.Helper()
 	c := connect(t, agentURL, p)
-	r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := send(t, c, "multi-turn")
 	if _, err := c.CreatePush(t.Context(),
-		client.PushConfig{TaskID: r.Task.ID, URL: hook.url, Token: "live-token"}); err != nil {
+		client.PushConfig{TaskID: r.ID, URL: hook.url, Token: "live-token"}); err != nil {
 		t.Fatal(err)
 	}
 	m := client.Text("done")
-	m.TaskID, m.ContextID = r.Task.ID, r.Task.ContextID
+	m.TaskID, m.ContextID = r.ID, r.ContextID
 	if _, err := c.Send(t.Context(), m, client.SendOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -111,6 +111,7 @@ func TestGivenCardsThatCannotBe(t *testing.T) {
 	}{
 		{agent: "spec", card: is("name", "null"), want: "name is required"},
 		{agent: "spec", card: is("version", `7`), want: "version must be a string"},
+		{agent: "legacy", card: is("version", "null"), want: "version is required"},
 		{agent: "spec", card: is("description", `""`), want: "description is required"},
 		{agent: "legacy", card: is("description", `1`), want: "description must be a string"},
 		{agent: "spec", card: is("iconUrl", `1`), want: "iconUrl must be a string"},

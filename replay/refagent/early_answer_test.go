@@ -10,8 +10,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// The requirements of a server of the dialect before 0.1, by their ids. Each is shown by a row of earlyAnswers or of
-// earlyBehaviours.
+// The requirements of a server of the dialect before 0.1, by their ids. Each is shown by a row of earlyAnswers, or by
+// the tests of earlyBehaviours.
 const earlyRequirements = `S4-I1 S4-I2 S4-I3 S4-I4 S4-I5 S4-I6 S4-1.1 S4-1.2a S4-1.2b S4-1.3 S4-1.4 S4-1.5 S4-2.1 S4-2.2 S4-2.3
 S4-2.4 S4-2.5 S4-3.1a S4-3.1b S4-3.1c S4-3.2a S4-3.2b S4-3.3 S4-3.4 S4-4.1a S4-4.1b S4-4.1c S4-4.1d S4-4.1e S4-4.1f
 S4-4.1g S4-4.2 S4-4.3 S4-4.4 S4-5.1a S4-5.1b S4-5.1c S4-5.2a S4-5.2b S4-5.2c S4-5.3 S4-5.4 S4-5.5 S4-6.1a S4-6.1b
@@ -58,8 +58,9 @@ var earlyAnswers = []struct {
 		want: []string{`"code":-32601,"message":"Method not found: tasks/dance"`},
 	},
 	{
-		rows: "S4-1.4 S4-V1 S4-6.2a S4-6.3a", opts: asksBearer, request: "GET /.well-known/agent.json", status: 200,
-		want: []string{`(?m)^Access-Control-Allow-Origin: \*$`, `"url":"http://127\.0\.0\.1:\d+"`, `"skills":\[\{"id":`},
+		rows: "S4-1.4 S4-V1 S4-6.2a S4-6.3a", opts: asksBearer, status: 200,
+		request: "GET /.well-known/agent.json\nOrigin: https://page.example",
+		want:    []string{`(?m)^Access-Control-Allow-Origin: \*$`, `"url":"http://127\.0\.0\.1:\d+"`, `"skills":\[\{"id":`},
 	},
 	{
 		rows: "S4-1.5 S4-P1", request: legacyBody(`{"jsonrpc":`), status: 200,
@@ -125,6 +126,11 @@ var earlyAnswers = []struct {
 		status: 200, want: []string{`"error":\{"code":-32601,"message":"Method not found: tasks/pushNotification/set"`},
 	},
 	{
+		rows: "S4-I3 S4-5.1a", request: legacyCall("/", "tasks/send", strings.TrimSuffix(legacySend("t1", "task-cancel"), "}")+
+			`,"pushNotification":{"url":"https://127.0.0.1:1/"}}`),
+		status: 200, want: []string{`"code":-32602`},
+	},
+	{
 		rows: "S4-I3 S4-5.1a S4-5.1c", opts: pushes, before: canceled[:1],
 		request: legacyCall("/", "tasks/pushNotification/set",
 			`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/","token":"s","events":["status","artifact"]}}`),
@@ -145,9 +151,9 @@ var earlyAnswers = []struct {
 	},
 	{
 		rows: "S4-5.4 S4-5.1c", opts: pushes, before: append(canceled[:1:1], legacyCall("/", "tasks/pushNotification/set",
-			`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/x"}}`)),
+			`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/x","token":"s","events":["status"]}}`)),
 		request: legacyCall("/", "tasks/pushNotification/get", `{"id":"t1"}`), status: 200,
-		want: []string{`"pushNotificationConfig":\{"url":"https://127.0.0.1:1/x"`},
+		want: []string{`"result":\{"id":"t1","pushNotificationConfig":\{"url":"https://127.0.0.1:1/x","events":\["status"\]\}\}`},
 	},
 	{
 		rows: "S4-5.1c", opts: pushes, request: legacyCall("/", "tasks/pushNotification/set",
@@ -155,8 +161,9 @@ var earlyAnswers = []struct {
 		status: 200, want: []string{`"code":-32001`},
 	},
 	{
-		rows: "S4-6.2b", opts: asksBearer, request: "OPTIONS /.well-known/agent.json", status: 204,
-		want: []string{`(?m)^Access-Control-Allow-Origin: \*$`, `(?m)^Access-Control-Allow-Methods: GET,.*OPTIONS`},
+		rows: "S4-6.2b", opts: asksBearer, status: 204,
+		request: "OPTIONS /.well-known/agent.json\nOrigin: https://page.example\nAccess-Control-Request-Method: GET",
+		want:    []string{`(?m)^Access-Control-Allow-Origin: \*$`, `(?m)^Access-Control-Allow-Methods: GET,.*OPTIONS`},
 	},
 	{
 		rows: "S4-6.3b S4-6.3c S4-V8 S4-I5", opts: asksBearer, request: legacySends("t1", "x"), status: 401,
@@ -217,8 +224,7 @@ func TestEarlyRequirements(t *testing.T) {
 		})
 	}
 	for _, tt := range earlyBehaviours {
-		note(tt.rows)
-		t.Run(tt.rows, tt.test)
+		note(tt.rows) // each is run by itself
 	}
 	for id := range strings.FieldsSeq(earlyRequirements) {
 		if !shown[id] {

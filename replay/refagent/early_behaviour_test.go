@@ -6,34 +6,34 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"a2atap/replay/refagent"
 )
 
-// earlyBehaviours are what takes more than one exchange.
+// earlyBehaviours are the tests of what takes more than one exchange, or holds for other agents as well.
 var earlyBehaviours = []struct {
 	rows string
 	test func(t *testing.T)
 }{
-	{"S4-2.2 S4-2.4 S4-3.2b", TestLegacyHistory},
+	{"S4-2.2 S4-2.4 S4-3.2b S4-3.1c", TestLegacyHistory},
 	{"S4-4.1c S4-4.3 S4-V5", TestLegacyStream},
+	{"S4-4.1f S4-4.2 S4-4.4 S4-P3", TestLegacyStreamIsLeft},
+	{"S4-1.5 S4-P1", TestLegacyEnvelope},
 	{"S4-5.2a S4-5.2b S4-5.2c S4-V6", TestLegacyWebhooks},
 	{"S4-5.3 S4-5.5", TestLegacyWebhookIsDropped},
 	{"S4-5.5", TestFailedDeliveriesAreLogged},
 	{"S4-I4 S4-2.3", TestOlderTasksOutliveTheAgent},
-	{"S4-2.3 S4-3.1a S4-V2 S4-V3", earlyResumes},
+	{"S4-2.3 S4-3.1a S4-V2 S4-V3", TestEarlyResumes},
 	{"S4-3.1b S4-I2", TestGivenSkills},
-	{"S4-3.1c S4-2.4", earlyFails},
-	{"S4-I1 S4-I2 S4-6.1a S4-6.1b S4-6.1c S4-V9 S4-P5", earlyCards},
-	{"S4-4.1f S4-4.2 S4-4.4 S4-P3", earlyLeaves},
-	{"S4-6.4 S4-V1", earlyEndToEnd},
-	{"S4-P2", earlyIDs},
-	{"S4-4.1b", earlyKeepsAlive},
+	{"S4-I1 S4-6.1a S4-6.1b S4-6.1c S4-P5", TestGivenCardsThatCannotBe},
+	{"S4-I2 S4-V9", TestEarlyCards},
+	{"S4-6.4 S4-V1", TestEarlyEndToEnd},
+	{"S4-P2", TestEarlyIDs},
+	{"S4-4.1b", TestEarlyKeepsAlive},
 }
 
 // A task that waits is resumed by a message to its id, gets artifacts, and is read with them.
-func earlyResumes(t *testing.T) {
+func TestEarlyResumes(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	exchange(t, origin, legacySends("t1", "multi-turn"))
 	legacyTask(t, origin, "t1")
@@ -50,27 +50,10 @@ func earlyResumes(t *testing.T) {
 	}
 }
 
-// A skill's failure is the task's, and the answer to the send does not wait for it.
-func earlyFails(t *testing.T) {
-	origin := serve(t, "legacy", refagent.Options{})
-	_, body := exchange(t, origin, legacySends("t1", "task-failure"))
-	if !strings.Contains(body, `"status":{"state":"submitted"`) {
-		t.Errorf("the answer is %s", body)
-	}
-	body = legacyTask(t, origin, "t1")
-	if !strings.Contains(body, `"status":{"state":"failed"`) || !strings.Contains(body, "Simulated failure") ||
-		legacyStates(t, body) != "submitted working failed" {
-		t.Errorf("the task is %s", body)
-	}
-}
-
-// A card is read when the agent starts, which fails where the card is not a card or promises what is not so.
-func earlyCards(t *testing.T) {
-	card := func(capabilities map[string]any) []byte {
-		return Given(t, "legacy", map[string]any{"capabilities": capabilities})
-	}
-	origin := serve(t, "legacy", refagent.Options{Push: true, Card: card(map[string]any{
-		"streaming": true, "pushNotifications": true, "stateTransitionHistory": true,
+// A card is read when the agent starts, and its skills are those that it names.
+func TestEarlyCards(t *testing.T) {
+	origin := serve(t, "legacy", refagent.Options{Push: true, Card: Given(t, "legacy", map[string]any{
+		"capabilities": map[string]any{"streaming": true, "pushNotifications": true, "stateTransitionHistory": true},
 	})})
 	if got := publicCard(t, origin); got["name"] != "Travel" || got["url"] != origin {
 		t.Errorf("got %v", got)
@@ -79,67 +62,10 @@ func earlyCards(t *testing.T) {
 	if body := legacyTask(t, origin, "t1"); !strings.Contains(body, "[book-flight] Processed: book-flight to Rome") {
 		t.Errorf("got %s", body)
 	}
-	for _, tt := range []struct {
-		agent string
-		card  []byte
-		want  string
-	}{
-		{"legacy", []byte(`{"name":"x"}`), "version is required"},
-		{"legacy", card(map[string]any{"pushNotifications": true}), "capabilities.pushNotifications is true"},
-		{
-			"echo", Given(t, "echo", map[string]any{"capabilities": map[string]any{"streaming": true}}),
-			"capabilities.streaming is true",
-		},
-	} {
-		_, err := refagent.New(tt.agent, refagent.Options{Card: tt.card})
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %s", tt.agent, err, tt.want)
-		}
-	}
-}
-
-// A client that leaves its stream is forgotten, the task goes on, and the client reads it later.
-func earlyLeaves(t *testing.T) {
-	a, err := refagent.New("legacy", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	origin, left := serveHandler(t, a)
-	stream := func(id, text string) (first string, leave func()) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/subscribe",
-			strings.NewReader(rpc("1", "tasks/sendSubscribe", legacySend(id, text))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := wireClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, 64)
-		n, err := resp.Body.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b[:n]), func() { resp.Body.Close() }
-	}
-	first, leave := stream("t1", "multi-turn")
-	if !strings.HasPrefix(first, "event: status\ndata: ") {
-		t.Errorf("the stream begins with %q", first)
-	}
-	leave()
-	if path := <-left; path != "/subscribe" {
-		t.Fatalf("%s was served first", path)
-	}
-	legacyTask(t, origin, "t1")
-	exchange(t, origin, legacySends("t1", "done"))
-	for body := ""; !strings.Contains(body, `"status":{"state":"completed"`); {
-		_, body = exchange(t, origin, legacyCall("/", "tasks/get", `{"id":"t1"}`))
-	}
 }
 
 // The connection of a stream stays for the next request, and says so.
-func earlyKeepsAlive(t *testing.T) {
+func TestEarlyKeepsAlive(t *testing.T) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
@@ -162,7 +88,7 @@ func earlyKeepsAlive(t *testing.T) {
 }
 
 // A client that knows nothing but the address finds the card, and sends a task to where that says.
-func earlyEndToEnd(t *testing.T) {
+func TestEarlyEndToEnd(t *testing.T) {
 	card := publicCard(t, serve(t, "legacy", refagent.Options{}))
 	origin := card["url"].(string)
 	example := card["skills"].([]any)[1].(map[string]any)["examples"].([]any)[0].(string)
@@ -173,7 +99,7 @@ func earlyEndToEnd(t *testing.T) {
 }
 
 // What the agent names itself is a UUID: here the session of a client that names none.
-func earlyIDs(t *testing.T) {
+func TestEarlyIDs(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	_, body := exchange(t, origin, legacyCall("/", "tasks/send",
 		`{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-cancel"}]}}`))

@@ -1,10 +1,5 @@
 package refagent_test
 
-import (
-	"strings"
-	"testing"
-)
-
 // What the tests of faults of push configs send: the task is the first that the agent makes.
 var (
 	turnsRPC = "POST /spec" + v10Header +
@@ -31,13 +26,8 @@ var (
 	deletedRPC = []string{turnsRPC, hookRPC, unhookRPC}
 )
 
-// pushFaultTests show the faults of push configs as faultTests do, with agents that push.
-var pushFaultTests = []struct {
-	slug, agent string
-	before      []string
-	request     string
-	has, lacks  string
-}{
+// pushFaultTests show the faults of push configs, of agents that push.
+var pushFaultTests = []faultTest{
 	{"push-unsupported-error", "spec", nil, "GET /spec", `"pushNotifications":false`, `"pushNotifications":true`},
 	{"push-unsupported-error-0x", "spec03", nil, "GET /spec03", `"pushNotifications":false`, `"pushNotifications":true`},
 	{
@@ -63,27 +53,4 @@ var pushFaultTests = []struct {
 	{"push-list-no-deleted", "spec", deletedRPC, listREST, `"id":"h"`, `"configs":[]`},
 	{"push-delete-result", "spec03", hooked03, unhook03, `"result":true`, `"result":null`},
 	{"push-delete-idempotent", "spec", deletedRPC, unhookRPC, `"code":-32602`, `"result"`},
-}
-
-func TestPushFaults(t *testing.T) {
-	for _, tt := range pushFaultTests {
-		t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
-			var got [2]string
-			for i, slug := range []string{tt.slug, ""} {
-				opts := fixed()
-				opts.Fault, opts.Push = slug, true
-				origin := serve(t, tt.agent, opts)
-				for _, b := range tt.before {
-					exchange(t, origin, b)
-				}
-				got[i] = render(t, origin, tt.request)
-			}
-			if !strings.Contains(got[0], tt.has) || strings.Contains(got[0], tt.lacks) {
-				t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], tt.has, tt.lacks)
-			}
-			if strings.Contains(got[1], tt.has) || !strings.Contains(got[1], tt.lacks) {
-				t.Errorf("faithful answer: got %s\nwant %q in it and %q not", got[1], tt.lacks, tt.has)
-			}
-		})
-	}
 }

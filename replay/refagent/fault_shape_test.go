@@ -12,13 +12,8 @@ var (
 			`{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
 )
 
-// shapeFaultTests show the faults of shapes as faultTests show the others. TestFaults runs both.
-var shapeFaultTests = []struct {
-	slug, agent string
-	before      []string
-	request     string
-	has, lacks  string
-}{
+// shapeFaultTests show the faults of shapes.
+var shapeFaultTests = []faultTest{
 	{"msg-id-present", "spec", nil, messageRPC, "ROLE_AGENT", `"messageId"`},
 	{"msg-id-present", "spec03", nil, streamMessage03, `"role":"agent"`, `"messageId"`},
 	{"msg-role-enum", "spec", nil, messageRPC, `"role":"bot"`, "ROLE_AGENT"},

@@ -1,16 +1,16 @@
 package refagent_test
 
-import (
-	"strings"
-)
+import "strings"
 
-// faultTests show each fault on the wire: what the faulty answer has and the faithful one has not, or the reverse.
-var faultTests = []struct {
+// A faultTest shows a fault on the wire: what the faulty answer has and the faithful one has not, or the reverse.
+type faultTest struct {
 	slug, agent string
 	before      []string
 	request     string
 	has, lacks  string
-}{
+}
+
+var faultTests = []faultTest{
 	{"rpc-response-content-type", "spec03", nil, send03, "200 text/plain", "application/json"},
 	{"rpc-response-content-type-v1", "spec", nil, sendRPC, "200 text/plain", "application/json"},
 	{"json-wellformed", "spec", nil, sendRPC, `}},}`, ""},
@@ -353,5 +353,3 @@ var faultTests = []struct {
 	{"version-semantics-mixed", "spec01", nil, parts01, `{"kind":"text"`, `{"type":"text"`},
 	{"ver-empty-means-03", "spec03", nil, send03, `{"task":`, `"kind":"task"`},
 }
-
-// render writes an answer as one text, with $ at the end.

@@ -13,49 +13,57 @@ import (
 	"a2atap/replay/refagent"
 )
 
+// render writes an answer as one text, with $ at the end.
 func render(t *testing.T, origin, request string) string {
 	resp, body := exchange(t, origin, request)
 	return fmt.Sprintf("%d %s %s$", resp.StatusCode, resp.Header.Get("Content-Type"), body)
 }
 
 func TestFaults(t *testing.T) {
-	for _, tt := range slices.Concat(faultTests, shapeFaultTests) {
-		t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
-			faulty, faithful := fixed(), fixed()
-			faulty.Fault = tt.slug
-			var got [2]string
-			for i, opts := range []refagent.Options{faulty, faithful} {
-				origin := serve(t, tt.agent, opts)
-				for _, b := range tt.before {
-					exchange(t, origin, b)
-				}
-				got[i] = render(t, origin, tt.request)
+	for _, tt := range slices.Concat(faultTests, shapeFaultTests, cardFaultTests) {
+		showFault(t, tt, false)
+	}
+	for _, tt := range pushFaultTests {
+		showFault(t, tt, true)
+	}
+}
+
+func showFault(t *testing.T, tt faultTest, push bool) {
+	t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
+		var got [2]string
+		for i, slug := range []string{tt.slug, ""} {
+			opts := fixed()
+			opts.Fault, opts.Push = slug, push
+			origin := serve(t, tt.agent, opts)
+			for _, b := range tt.before {
+				exchange(t, origin, b)
 			}
-			if got[0] == got[1] {
-				t.Fatalf("the fault changes nothing: %s", got[0])
-			}
-			if !strings.Contains(got[0], tt.has) || tt.lacks != "" && strings.Contains(got[0], tt.lacks) {
-				t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], tt.has, tt.lacks)
-			}
-			if tt.lacks != "" && !strings.Contains(got[1], tt.lacks) {
-				t.Errorf("faithful answer: got %s\nwant %q in it", got[1], tt.lacks)
-			}
-			if tt.lacks == "" && strings.Contains(got[1], tt.has) {
-				t.Errorf("faithful answer: got %s\nwant %q not in it", got[1], tt.has)
-			}
-		})
+			got[i] = render(t, origin, tt.request)
+		}
+		checkFault(t, got, tt.has, tt.lacks)
+	})
+}
+
+// checkFault wants a faulty answer and a faithful one to differ as a test says.
+func checkFault(t *testing.T, got [2]string, has, lacks string) {
+	t.Helper()
+	if got[0] == got[1] {
+		t.Fatalf("the fault changes nothing: %s", got[0])
+	}
+	if !strings.Contains(got[0], has) || lacks != "" && strings.Contains(got[0], lacks) {
+		t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], has, lacks)
+	}
+	if lacks != "" && !strings.Contains(got[1], lacks) {
+		t.Errorf("faithful answer: got %s\nwant %q in it", got[1], lacks)
+	}
+	if lacks == "" && strings.Contains(got[1], has) {
+		t.Errorf("faithful answer: got %s\nwant %q not in it", got[1], has)
 	}
 }
 
 func TestEveryFaultIsTested(t *testing.T) {
 	var tested []string
-	for _, tt := range slices.Concat(faultTests, shapeFaultTests) {
-		tested = append(tested, tt.agent+" "+tt.slug)
-	}
-	for _, tt := range pushFaultTests {
-		tested = append(tested, tt.agent+" "+tt.slug)
-	}
-	for _, tt := range cardFaultTests {
+	for _, tt := range slices.Concat(faultTests, shapeFaultTests, cardFaultTests, pushFaultTests) {
 		tested = append(tested, tt.agent+" "+tt.slug)
 	}
 	for _, tt := range cardHeaderFaults {
@@ -64,17 +72,14 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range grpcFaultTests {
 		tested = append(tested, "spec "+tt.slug, "spec03 "+tt.slug)
 	}
-	tested = append(tested, "spec id-subscribe-match",
-		"spec03 id-subscribe-match") // TestSubscribeMatchFault
-	tested = append(tested,
-		"spec hook-auth") // TestHookAuthFault
 	for _, slug := range []string{
-		"auth-www-authenticate", "ext-response-unrequested",
-		"ext-no-fallback",
-	} { // TestHeaderFaults
+		"id-subscribe-match",                                                   // TestSubscribeMatchFault
+		"auth-www-authenticate", "ext-response-unrequested", "ext-no-fallback", // TestHeaderFaults
+	} {
 		tested = append(tested, "spec "+slug, "spec03 "+slug)
 	}
-	tested = append(tested, "spec stream-subscribe-first-task", "spec stream-same-events") // TestSubscriptionFaults
+	tested = append(tested, "spec hook-auth", // TestHookAuthFault
+		"spec stream-subscribe-first-task", "spec stream-same-events") // TestSubscriptionFaults
 	var missing []string
 	for _, agent := range []string{"spec", "spec03"} {
 		for _, f := range refagent.Faults(agent) {

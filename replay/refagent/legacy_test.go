@@ -37,121 +37,6 @@ func legacyTask(t *testing.T, origin, id string) string {
 	}
 }
 
-// Each row of what a server of the dialect does.
-func TestLegacyAnswers(t *testing.T) {
-	send := func(id, text string) string { return legacyCall("/", "tasks/send", legacySend(id, text)) }
-	for _, tt := range []struct {
-		name    string
-		opts    refagent.Options
-		before  []string
-		request string
-		status  int
-		want    string
-	}{
-		{
-			name: "send answers at once", request: send("t1", "task-cancel"), status: 200,
-			want: `"result":{"id":"t1","sessionId":"s1","status":{"state":"submitted",`,
-		},
-		{
-			name: "no such method", request: legacyCall("/", "tasks/nonexistent", `{}`), status: 200,
-			want: `{"code":-32601,"message":"Method not found: tasks/nonexistent"}`,
-		},
-		{
-			name: "streams have a path", request: legacyCall("/", "tasks/sendSubscribe", legacySend("t", "x")), status: 200,
-			want: `"code":-32601`,
-		},
-		{
-			name: "and it has one method", request: legacyCall("/subscribe", "tasks/send", legacySend("t", "x")), status: 400,
-			want: `{"error":"Only tasks/sendSubscribe supported"}`,
-		},
-		{name: "no JSON", request: "POST /" + jsonHeader + `{"jsonrpc":`, status: 200, want: `"code":-32700`},
-		{name: "no call", request: "POST /" + jsonHeader + `{"not":"valid jsonrpc"}`, status: 200, want: `"code":-32600`},
-		{
-			name: "unknown task", request: legacyCall("/", "tasks/get", `{"id":"nope"}`), status: 200,
-			want: `{"code":-32001,"message":"Task not found: nope"}`,
-		},
-		{
-			name:    "a task that has ended is not canceled",
-			before:  []string{send("t1", "task-cancel"), legacyCall("/", "tasks/cancel", `{"id":"t1"}`)},
-			request: legacyCall("/", "tasks/cancel", `{"id":"t1"}`), status: 200, want: `"code":-32002`,
-		},
-		{
-			name: "nor resumed", before: []string{send("t1", "task-cancel"), legacyCall("/", "tasks/cancel", `{"id":"t1"}`)},
-			request: send("t1", "more"), status: 200, want: `"code":-32002`,
-		},
-		{
-			name: "canceled", before: []string{send("t1", "task-cancel")},
-			request: legacyCall("/", "tasks/cancel", `{"id":"t1"}`),
-			status:  200, want: `"status":{"state":"canceled"`,
-		},
-		{
-			name: "full", opts: refagent.Options{MaxTasks: 1}, before: []string{send("t1", "task-cancel")},
-			request: send("t2", "task-cancel"), status: 200, want: `"code":-32003`,
-		},
-		{
-			name: "a webhook without TLS", opts: refagent.Options{Push: true}, before: []string{send("t1", "task-cancel")},
-			request: legacyCall("/", "tasks/pushNotification/set",
-				`{"id":"t1","pushNotificationConfig":{"url":"http://127.0.0.1:1/"}}`),
-			status: 200, want: `"code":-32004`,
-		},
-		{
-			name: "a webhook without push notifications", before: []string{send("t1", "task-cancel")},
-			request: legacyCall("/", "tasks/pushNotification/set",
-				`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/"}}`),
-			status: 200, want: `"error":{"code":-32601,"message":"Method not found: tasks/pushNotification/set"}`,
-		},
-		{
-			name: "a message with a webhook without push notifications",
-			request: legacyCall("/", "tasks/send", strings.TrimSuffix(legacySend("t1", "task-cancel"), "}")+
-				`,"pushNotification":{"url":"https://127.0.0.1:1/"}}`),
-			status: 200, want: `"code":-32602`,
-		},
-		{
-			name: "a webhook", opts: refagent.Options{Push: true}, before: []string{
-				send("t1", "task-cancel"),
-				legacyCall("/", "tasks/pushNotification/set",
-					`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/","token":"s","events":["status"]}}`),
-			},
-			request: legacyCall("/", "tasks/pushNotification/get", `{"id":"t1"}`), status: 200,
-			want: `"result":{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/","events":["status"]}}`,
-		},
-		{
-			name: "an event that there is not", opts: refagent.Options{Push: true}, before: []string{send("t1", "task-cancel")},
-			request: legacyCall("/", "tasks/pushNotification/set",
-				`{"id":"t1","pushNotificationConfig":{"url":"https://127.0.0.1:1/","events":["all"]}}`),
-			status: 200, want: `"code":-32602`,
-		},
-		{
-			name:    "without credentials",
-			opts:    refagent.Options{Auth: &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "s"}},
-			request: legacyCall("/", "tasks/get", `{"id":"t"}`), status: 401,
-			want: `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,`,
-		},
-		{
-			name:    "a stream without credentials",
-			opts:    refagent.Options{Auth: &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "s"}},
-			request: legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t", "x")), status: 401, want: `"code":-32000`,
-		},
-		{
-			name:    "the card is public",
-			opts:    refagent.Options{Auth: &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-Key", Secret: "s"}},
-			request: "GET /.well-known/agent.json", status: 200,
-			want: `"authentication":{"schemes":["apiKey"],"credentials":{"apiKey":{"headerName":"X-Key"}}}`,
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			origin := serve(t, "legacy", tt.opts)
-			for _, b := range tt.before {
-				exchange(t, origin, b)
-			}
-			resp, body := exchange(t, origin, tt.request)
-			if resp.StatusCode != tt.status || !strings.Contains(body, tt.want) {
-				t.Errorf("got %d %s, want %d %s", resp.StatusCode, body, tt.status, tt.want)
-			}
-		})
-	}
-}
-
 // A task's history is its statuses, and their order is that of the state machine.
 func TestLegacyHistory(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
@@ -175,8 +60,12 @@ func TestLegacyHistory(t *testing.T) {
 	if got := legacyStates(t, body); got != "completed" {
 		t.Errorf("the last entry is %s, want completed", got)
 	}
-	if body := legacyTask(t, origin, "abracadabra"); !strings.Contains(body, "No matching skill for this request.") {
-		t.Errorf("got %s", body)
+	for id, want := range map[string]string{
+		"abracadabra": "No matching skill for this request.", "task-failure": "Simulated failure",
+	} {
+		if body := legacyTask(t, origin, id); !strings.Contains(body, want) {
+			t.Errorf("got %s, want %s in it", body, want)
+		}
 	}
 	exchange(t, origin, legacyCall("/", "tasks/send", legacySend("multi-turn", "done")))
 	if got := legacyStates(t,

@@ -131,29 +131,3 @@ func TestLegacyStreamIsLeft(t *testing.T) {
 		t.Errorf("who comes back sees %s", got)
 	}
 }
-
-// Pages of any origin may read the card of the oldest agent, and may ask first.
-func TestLegacyCardIsForPages(t *testing.T) {
-	origin := serve(t, "legacy", refagent.Options{})
-	resp, _ := exchange(t, origin, "GET /.well-known/agent.json\nOrigin: https://page.example")
-	if resp.StatusCode != 200 || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("the card: got %d %v", resp.StatusCode, resp.Header)
-	}
-	resp, _ = exchange(t, origin, "OPTIONS /.well-known/agent.json\nOrigin: https://page.example\n"+
-		"Access-Control-Request-Method: GET")
-	if methods := resp.Header.Get("Access-Control-Allow-Methods"); resp.StatusCode != 204 ||
-		resp.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(methods, "GET") ||
-		!strings.Contains(methods, "OPTIONS") {
-		t.Errorf("before it: got %d %v", resp.StatusCode, resp.Header)
-	}
-}
-
-// A client's id is one task: while it works it is not taken for another, nor sent to.
-func TestLegacyIDIsOneTask(t *testing.T) {
-	origin := serve(t, "legacy", refagent.Options{})
-	exchange(t, origin, legacyCall("/", "tasks/send", legacySend("t1", "task-cancel")))
-	_, body := exchange(t, origin, legacyCall("/", "tasks/send", legacySend("t1", "task-cancel")))
-	if !strings.Contains(body, `"code":-32002`) {
-		t.Errorf("the id of a task at work: got %s, want -32002", body)
-	}
-}

@@ -2,8 +2,6 @@ package refagent_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -94,16 +92,4 @@ func describe(e client.Event) string {
 		s += "!"
 	}
 	return s
-}
-
-// serveHandler serves a handler until the test ends, and says of each request when the handler has returned from it.
-func serveHandler(t *testing.T, h http.Handler) (origin string, left <-chan string) {
-	t.Helper()
-	done := make(chan string, 1024)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r)
-		done <- r.URL.Path
-	}))
-	t.Cleanup(s.Close)
-	return s.URL, done
 }

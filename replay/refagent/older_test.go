@@ -18,17 +18,12 @@ func legacySend(id, text string) string {
 	return `{"id":"` + id + `","sessionId":"s1","message":{"role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
 }
 
-// olderTests compare whole bodies of the dialects before 0.3, and of 0.3 over HTTP+JSON, as wireTests do for others.
-var olderTests = []struct {
-	name, agent string
-	before      []string
-	request     string
-	want        string
-}{
+// olderTests are of the dialects before 0.3, and of 0.3 over HTTP+JSON.
+var olderTests = []wireTest{
 	{
 		"0.2 task", "spec02", nil,
 		"POST /spec02" + jsonHeader + rpc("1", "message/send", message03("task-lifecycle")),
-		`200 {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed",` +
+		200, "application/json", `{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed",` +
 			at + `},"artifacts":[{"artifactId":"id-3",` +
 			`"name":"result","description":"The processed result","parts":[{"kind":"text","text":"[task-lifecycle] Processed: task-lifecycle"}]}],` +
 			`"history":[{"kind":"message","messageId":"m1","contextId":"id-2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"task-lifecycle"}]}]}}`,
@@ -36,26 +31,26 @@ var olderTests = []struct {
 	{
 		"0.2 knows no method for the extended card", "spec02", nil,
 		"POST /spec02" + jsonHeader + rpc("1", "agent/getAuthenticatedExtendedCard", `{}`),
-		`200 {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: agent/getAuthenticatedExtendedCard"}}`,
+		200, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: agent/getAuthenticatedExtendedCard"}}`,
 	},
 	{
 		"0.3 over HTTP+JSON wraps", "spec03-rest", nil,
 		"POST /spec03-rest/v1/message:send" + jsonHeader + message03("tck-complete-task"),
-		`200 {"task":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed","message":{"kind":"message","messageId":"id-3","contextId":"id-2","taskId":"id-1",` +
+		200, "application/json", `{"task":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed","message":{"kind":"message","messageId":"id-3","contextId":"id-2","taskId":"id-1",` +
 			`"role":"agent","parts":[{"kind":"text","text":"Hello from TCK"}]},` + at + `},` +
 			`"history":[{"kind":"message","messageId":"m1","contextId":"id-2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"tck-complete-task"}]}]}}`,
 	},
 	{
 		"0.3 over HTTP+JSON lists", "spec03-rest", nil,
-		"GET /spec03-rest/v1/tasks", `200 []`,
+		"GET /spec03-rest/v1/tasks", 200, "application/json", `[]`,
 	},
 	{
 		"0.3 over HTTP+JSON refuses", "spec03-rest", nil,
-		"GET /spec03-rest/v1/tasks/none", `404 {"code":-32001,"message":"Task not found: none"}`,
+		"GET /spec03-rest/v1/tasks/none", 404, "application/json", `{"code":-32001,"message":"Task not found: none"}`,
 	},
 	{
 		"no route without the prefix", "spec03-rest", nil,
-		"GET /spec03-rest/tasks/none", `404 {"code":-32601,"message":"No such route: GET /spec03-rest/tasks/none"}`,
+		"GET /spec03-rest/tasks/none", 404, "application/json", `{"code":-32601,"message":"No such route: GET /spec03-rest/tasks/none"}`,
 	},
 	{
 		"0.3 as its proto", "spec03-proto",
@@ -64,33 +59,34 @@ var olderTests = []struct {
 				`{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}}`,
 		},
 		"GET /spec03-proto/v1/tasks/id-1",
-		`200 {"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at +
+		200, "application/json", `{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at +
 			`},"artifacts":[{"artifactId":"id-3","name":"output",` +
 			`"parts":[{"file":{"fileWithBytes":"ZmlsZSBjb250ZW50","mimeType":"text/plain"}}]}],` +
 			`"history":[{"messageId":"m1","contextId":"id-2","taskId":"id-1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}]}`,
 	},
 	{
 		"0.3 as its proto has no list", "spec03-proto", nil,
-		"GET /spec03-proto/v1/tasks", `404 {"code":-32601,"message":"No such route: GET /spec03-proto/v1/tasks"}`,
+		"GET /spec03-proto/v1/tasks", 404, "application/json", `{"code":-32601,"message":"No such route: GET /spec03-proto/v1/tasks"}`,
 	},
 	{
 		"0.1 task", "spec01", nil,
 		"POST /spec01" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
-		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed",` + at + `},` +
+		200, "application/json", `{"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed",` + at + `},` +
 			`"artifacts":[{"name":"result","description":"The processed result","parts":[{"type":"text","text":"[task-lifecycle] Processed: task-lifecycle"}],"index":0}],` +
 			`"history":[{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}]}}`,
 	},
 	{
 		"0.1 answers with tasks only", "spec01", nil,
 		"POST /spec01" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "message-only hi")),
-		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed","message":{"role":"agent",` +
+		200, "application/json", `{"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed","message":{"role":"agent",` +
 			`"parts":[{"type":"text","text":"[message-only] You said: message-only hi"}]},` + at +
 			`},"history":[{"role":"user","parts":[{"type":"text","text":"message-only hi"}]}]}}`,
 	},
 	{
 		"0.1 stream", "spec01", nil,
 		"POST /spec01" + jsonHeader + rpc("1", "tasks/sendSubscribe", legacySend("t1", "tck-complete-task")),
-		`200 data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"submitted",` + at + `},"final":false}}` +
+		200, "text/event-stream",
+		`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"submitted",` + at + `},"final":false}}` +
 			"\n\n" +
 			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"working",` + at + `},"final":false}}` +
 			"\n\n" +
@@ -99,23 +95,8 @@ var olderTests = []struct {
 	{
 		"0.1 params without id", "spec01", nil,
 		"POST /spec01" + jsonHeader + rpc("1", "tasks/get", `{}`),
-		`200 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid parameters: id is required"}}`,
+		200, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid parameters: id is required"}}`,
 	},
-}
-
-func TestOlderWire(t *testing.T) {
-	for _, tt := range olderTests {
-		t.Run(tt.name, func(t *testing.T) {
-			origin := serve(t, tt.agent, fixed())
-			for _, b := range tt.before {
-				exchange(t, origin, b)
-			}
-			resp, body := exchange(t, origin, tt.request)
-			if diff := cmp.Diff(tt.want, strings.TrimSpace(resp.Status[:3])+" "+body); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
-			}
-		})
-	}
 }
 
 // A task of 0.1 goes on under the id that its client gave it, in the session that it began in.

@@ -154,7 +154,7 @@ func TestSkills(t *testing.T) {
 		for _, tt := range skillTests {
 			if l.proto() && strings.Contains(strings.Join(tt.artifacts, " "), "{") ||
 				l.proto() && strings.Contains(tt.name, "file") {
-				continue // its files have no names, and its data a wrapper: see TestOlderWire
+				continue // its files have no names, and its data a wrapper: see olderTests
 			}
 			t.Run(tt.name, func(t *testing.T) {
 				r, err := c.Send(t.Context(), tt.message, client.SendOptions{})

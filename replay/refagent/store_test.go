@@ -109,35 +109,19 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			options := client.Options{ProtoJSON: l.agent == "spec03-proto"}
 			one := start(t, l.agent, l.with(refagent.Options{Store: store, CancelWait: time.Hour}))
 			c := agenttest.Connect(t, one.origin+"/"+l.agent, l.protocol, options)
-			send := func(c *client.Client, m client.Message, o client.SendOptions) *client.Task {
-				t.Helper()
-				r, err := c.Send(t.Context(), m, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return r.Task
-			}
-			get := func(c *client.Client, id string) *client.Task {
-				t.Helper()
-				task, err := c.Get(t.Context(), id, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return task
-			}
-			ended := send(c, client.Text("data-types x"), client.SendOptions{}).ID
-			waits := send(c, client.Text("multi-turn x"), client.SendOptions{}).ID
-			tck := send(c, client.Text("tck-input-required x"), client.SendOptions{}).ID
-			working := send(c, client.Text("task-cancel x"), client.SendOptions{ReturnImmediately: true}).ID
-			before := []*client.Task{get(c, ended), get(c, waits)}
+			ended := send(t, c, client.Text("data-types x")).ID
+			waits := send(t, c, client.Text("multi-turn x")).ID
+			tck := send(t, c, client.Text("tck-input-required x")).ID
+			working := begin(t, c, "task-cancel x").ID
+			before := []*client.Task{get(t, c, ended), get(t, c, waits)}
 			one.end()
 
 			two := start(t, l.agent, l.with(refagent.Options{Store: store}))
 			c = agenttest.Connect(t, two.origin+"/"+l.agent, l.protocol, options)
-			if diff := cmp.Diff(before, []*client.Task{get(c, ended), get(c, waits)}); diff != "" {
+			if diff := cmp.Diff(before, []*client.Task{get(t, c, ended), get(t, c, waits)}); diff != "" {
 				t.Errorf("after a restart (-before +after):\n%s", diff)
 			}
-			failed := get(c, working)
+			failed := get(t, c, working)
 			if failed.Status.State != client.Failed || failed.Status.Message == nil ||
 				failed.Status.Message.Text() != "[task-cancel] The agent ended while it worked on this task." {
 				t.Errorf("the task that was worked on is %+v", failed.Status)
@@ -145,7 +129,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			for _, id := range []string{waits, tck} {
 				m := client.Text("done")
 				m.TaskID = id
-				if task := send(c, m, client.SendOptions{}); task.Status.State != client.Completed {
+				if task := send(t, c, m); task.Status.State != client.Completed {
 					t.Errorf("the task that waited is %+v", task.Status)
 				}
 			}
@@ -153,10 +137,10 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 
 			three := start(t, l.agent, l.with(refagent.Options{Store: store}))
 			c = agenttest.Connect(t, three.origin+"/"+l.agent, l.protocol, options)
-			if task := get(c, waits); task.Status.State != client.Completed || len(task.History) != 3 {
+			if task := get(t, c, waits); task.Status.State != client.Completed || len(task.History) != 3 {
 				t.Errorf("after the second restart: %+v", task)
 			}
-			if diff := cmp.Diff(failed, get(c, working)); diff != "" {
+			if diff := cmp.Diff(failed, get(t, c, working)); diff != "" {
 				t.Errorf("the task that failed has changed (-before +after):\n%s", diff)
 			}
 		})

@@ -3,6 +3,7 @@ package refagent_test
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,16 +68,18 @@ func TestPushMethodNames(t *testing.T) {
 	}
 }
 
-// wireTests compare whole bodies. Agents have fixed clocks and ids that count from id-1; the first exchanges of a
+// A wireTest compares a whole body. Agents have fixed clocks and ids that count from id-1; the first exchanges of a
 // test set the stage for the last, whose answer counts.
-var wireTests = []struct {
+type wireTest struct {
 	name, agent string
 	before      []string
 	request     string
 	status      int
 	mediaType   string
 	want        string
-}{
+}
+
+var wireTests = []wireTest{
 	{
 		name: "1.0 message", agent: "echo",
 		request: "POST /echo" + v10Header + rpc(`"a"`, "SendMessage", `{"message":`+userMessage("", "hi")+`}`),
@@ -197,7 +200,7 @@ var wireTests = []struct {
 }
 
 func TestWire(t *testing.T) {
-	for _, tt := range wireTests {
+	for _, tt := range slices.Concat(wireTests, olderTests) {
 		t.Run(tt.name, func(t *testing.T) {
 			origin := serve(t, tt.agent, fixed())
 			for _, b := range tt.before {

@@ -14,7 +14,7 @@ import (
 type Dispatcher struct {
 	rules    []*analyzer.Rule
 	dialects []a2a.Dialects        // of each rule
-	wanting  map[aspect][]int      // which rules, by number, want an observation, worked out once for each kind of it
+	wanting  map[aspect][]wish     // which rules want an observation, worked out once for each kind of it
 	takers   [64][]analyzer.State  // by number of the kind, in the order in which they take observations
 	sent     analyzer.SentMessages // nil if no tracker knows
 	made     []analyzer.Observation
@@ -50,7 +50,7 @@ func New(
 ) *Dispatcher {
 	d := &Dispatcher{
 		rules: rules, counter: counter, merger: newMerger(rules),
-		wanting: make(map[aspect][]int), times: make([]alike, len(rules)),
+		wanting: make(map[aspect][]wish), times: make([]alike, len(rules)),
 	}
 	d.runner = analyzer.NewRunner(session{record, d}, rules, more, given)
 	for t, state := range d.runner.States() {
@@ -134,17 +134,34 @@ func (d *Dispatcher) Observe(c *Case, o *analyzer.Observation) {
 
 // check runs the rules that want the observation.
 func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
-	for _, rule := range d.wanted(o) {
-		found, applied := d.run(rule, o)
+	wishes := d.wishes(o)
+	if len(wishes) == 0 {
+		return
+	}
+	traits, odd := o.Traits()
+	var counts tally.Rules // once there is something to count
+	for i := range wishes {
+		w := &wishes[i]
+		if w.only&^traits != 0 {
+			continue
+		}
+		var found []analyzer.Finding
+		applied := true
+		if w.odd == 0 || w.odd&odd != 0 {
+			found, applied = d.run(w, o)
+		}
 		if !applied {
 			continue
 		}
-		found, counts := d.faults.mayBlame(c, found)
-		if !counts {
+		found, stands := d.faults.mayBlame(c, found)
+		if !stands {
 			continue
 		}
-		d.keep(rule, found)
-		d.counter.Applied(o.Exchange.Link, rule, len(found) > 0)
+		d.keep(w.rule, found)
+		if counts == nil {
+			counts = d.counter.On(o.Exchange.Link)
+		}
+		counts.Applied(w.rule, len(found) > 0)
 		if !c.Judged {
 			c.Judged = true
 			d.counter.Counts.Judged++
@@ -152,17 +169,17 @@ func (d *Dispatcher) check(c *Case, o *analyzer.Observation) {
 	}
 }
 
-// run runs a rule, by its number, on an observation, unless it is known to find nothing there.
-func (d *Dispatcher) run(rule int, o *analyzer.Observation) (found []analyzer.Finding, applied bool) {
-	r := d.rules[rule]
-	if o.Quiet == nil || !r.OfCard {
-		return d.runner.Check(rule, o)
+// run runs a rule on an observation, unless it is known to find nothing there.
+func (d *Dispatcher) run(w *wish, o *analyzer.Observation) (found []analyzer.Finding, applied bool) {
+	if o.Quiet == nil || !w.ofCard {
+		return d.runner.Check(w.rule, o)
 	}
+	r := d.rules[w.rule]
 	applied, known := o.Quiet[r]
 	if known {
 		return nil, applied
 	}
-	if found, applied = d.runner.Check(rule, o); len(found) == 0 {
+	if found, applied = d.runner.Check(w.rule, o); len(found) == 0 {
 		o.Quiet[r] = applied
 	}
 	return found, applied
@@ -197,8 +214,16 @@ func (d *Dispatcher) Findings(open func(seq uint64) *Case) []analyzer.Finding {
 	return found
 }
 
-// wanted returns the rules that want the observation and can be judged in its dialect and binding.
-func (d *Dispatcher) wanted(o *analyzer.Observation) []int {
+// A wish is a rule that wants an observation, by its number, and what of the rule decides whether it is run.
+type wish struct {
+	rule   int
+	only   analyzer.Traits
+	odd    a2a.Oddity
+	ofCard bool
+}
+
+// wishes returns the rules that want the observation and can be judged in its dialect and binding.
+func (d *Dispatcher) wishes(o *analyzer.Observation) []wish {
 	key := aspect{kind: o.Kind, binding: o.Exchange.Call.Binding, dialects: o.Dialects}
 	holds := func(i int) bool { return key.dialects.Intersect(d.dialects[i]) == key.dialects }
 	if o.Kind == analyzer.CardSeen || o.Kind == analyzer.CardVerified { // a hybrid card is in several dialects at once
@@ -216,11 +241,11 @@ func (d *Dispatcher) wanted(o *analyzer.Observation) []int {
 	return list
 }
 
-func (d *Dispatcher) choose(kind analyzer.Kinds, holds func(rule int) bool) []int {
-	var list []int
+func (d *Dispatcher) choose(kind analyzer.Kinds, holds func(rule int) bool) []wish {
+	var list []wish
 	for i, r := range d.rules {
 		if r.On&kind != 0 && holds(i) {
-			list = append(list, i)
+			list = append(list, wish{i, r.If, r.Odd, r.OfCard})
 		}
 	}
 	return list

@@ -42,12 +42,17 @@ func (c *Counter) Beside() *Counter { return New(c.rules) }
 // same links by themselves.
 func (c *Counter) Note(l analyzer.Link) { c.links.note(l) }
 
-// Applied counts that a rule, by its number, had something to judge on a link.
-func (c *Counter) Applied(on analyzer.Link, rule int, broken bool) {
-	list := c.of(on)
-	list[rule].applied++
+// On returns the counts of a link, until another link's are asked for.
+func (c *Counter) On(link analyzer.Link) Rules { return c.of(link) }
+
+// Rules counts for each rule of a link how often it applied and was broken.
+type Rules []count
+
+// Applied counts that a rule, by its number, had something to judge.
+func (r Rules) Applied(rule int, broken bool) {
+	r[rule].applied++
 	if broken {
-		list[rule].broken++
+		r[rule].broken++
 	}
 }
 

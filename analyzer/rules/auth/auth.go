@@ -232,6 +232,7 @@ var AuthExtendedCardClient = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
+	If:       analyzer.OfExtended,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
@@ -266,6 +267,7 @@ var AuthExtendedCardServer = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
+	If:       analyzer.OfExtended,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Covers:   []string{"auth-not-enforced"},
@@ -295,6 +297,7 @@ var AuthErrorNoLeak = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
+	If:       analyzer.NamesTask,
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task

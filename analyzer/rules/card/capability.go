@@ -222,6 +222,7 @@ var CapExtendedUndeclared = &analyzer.Rule{
 	Title:    "request for an extended card not refused, though the card offers none",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
+	If:       analyzer.OfExtended,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -262,6 +263,7 @@ var CapExtendedDeclared = &analyzer.Rule{
 	Title:    "extended card advertised and refused as not supported",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
+	If:       analyzer.OfExtended,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_3),

@@ -194,6 +194,7 @@ var ReqCapabilityPush = &analyzer.Rule{
 	ID:    "req-capability-push",
 	Title: "push notifications asked for, and the card offers none",
 	Level: analyzer.Should,
+	If:    analyzer.Configured,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.5", rule.Before1...),
@@ -214,6 +215,7 @@ var ReqCapabilityExtended = &analyzer.Rule{
 	ID:       "req-capability-extended",
 	Title:    "extended card asked for, and the card offers none",
 	Level:    analyzer.Should,
+	If:       analyzer.OfExtended,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(

@@ -32,6 +32,7 @@ var MetadataObject = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Either: true,
 	On:     analyzer.EntitySeen,
+	If:     analyzer.HasMetadata,
 	Cites: slices.Concat(
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1", a2a.V1_0),
@@ -66,6 +67,8 @@ var JSONCamelcase = &analyzer.Rule{
 	Either: true,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.EntitySeen | analyzer.CardSeen,
+	If:     analyzer.PlainNames,
+	Odd:    a2a.SnakeMember,
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("5.5", a2a.V1_0),
@@ -184,6 +187,7 @@ var FieldType = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Either: true,
 	On:     analyzer.EntitySeen,
+	Odd:    a2a.MistypedMember,
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("4", a2a.V1_0),
@@ -208,6 +212,7 @@ var FieldNullRequired = &analyzer.Rule{
 	Either: true,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.EntitySeen,
+	Odd:    a2a.NullMember,
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("5.7", a2a.V1_0),
@@ -241,6 +246,7 @@ var LegacyFieldEmitted = &analyzer.Rule{
 	Either:   true,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EntitySeen | analyzer.CardSeen,
+	Odd:      a2a.LegacyMember,
 	Cites:    rule.Cite("A.2.1", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
 	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so what it was meant to say is lost; receivers
@@ -286,6 +292,7 @@ var UnknownField = &analyzer.Rule{
 	Either: true,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.EntitySeen,
+	Odd:    a2a.UnknownMember,
 	Needs:  []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),

@@ -98,6 +98,7 @@ var PartBase64 = &analyzer.Rule{
 	Title:    "bytes of a file are not base64",
 	Level:    analyzer.Must,
 	Either:   true,
+	If:       analyzer.HasContent,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.6", rule.Before1...),
@@ -167,6 +168,7 @@ var PartURLAbsolute = &analyzer.Rule{
 	Title:    "reference to a file is not an absolute URI",
 	Level:    analyzer.Should,
 	Either:   true,
+	If:       analyzer.HasContent,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.6", rule.Before1...),
@@ -194,6 +196,7 @@ var PartMediaTypeSyntax = &analyzer.Rule{
 	Title:    "media type of a part or file is malformed",
 	Level:    analyzer.Should,
 	Either:   true,
+	If:       analyzer.HasContent,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.6", rule.Before1...),
@@ -220,6 +223,7 @@ var OutputModeAccepted = &analyzer.Rule{
 	ID:       "output-mode-accepted",
 	Title:    "output of a media type that the client does not accept",
 	Level:    analyzer.Should,
+	If:       analyzer.HasContent,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),

@@ -30,6 +30,7 @@ var MsgExtensionsURI = &analyzer.Rule{
 	Side:   a2a.Agent,
 	Either: true,
 	On:     analyzer.MessageSeen | analyzer.ArtifactSeen,
+	If:     analyzer.HasMentions,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
@@ -66,6 +67,7 @@ var MsgReferenceTaskIDs = &analyzer.Rule{
 	Side:   a2a.Client,
 	Either: true,
 	On:     analyzer.MessageSeen,
+	If:     analyzer.HasMentions,
 	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
 agents, or read as its letters.`,
 	Fix:    `Write a list of strings, each the id of another task.`,

@@ -215,6 +215,7 @@ var MsgRoleServer = &analyzer.Rule{
 	Title:    "agent answers in the role of the user",
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
+	If:       analyzer.Told,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", rule.Before1...),
@@ -358,6 +359,7 @@ var MsgContextOnServerMessage = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
+	If:       analyzer.Told,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot

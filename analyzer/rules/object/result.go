@@ -207,6 +207,7 @@ var GetResultTask = &analyzer.Rule{
 	ID:    "get-result-task",
 	Title: "answer about a task is not the bare Task",
 	Level: analyzer.Must,
+	If:    analyzer.OfTask,
 	Cites: slices.Concat(
 		rule.Cite("7.3", rule.Before1...),
 		rule.Cite("7.4", rule.Before1...),

@@ -34,6 +34,7 @@ var PushGetDetails = &analyzer.Rule{
 	ID:    "push-get-details",
 	Title: "push config answered without its URL",
 	Level: analyzer.Must,
+	If:    analyzer.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.8", a2a.V1_0),
@@ -119,6 +120,7 @@ var PushGetMissing = &analyzer.Rule{
 	ID:    "push-get-missing",
 	Title: "deleted push config can still be read",
 	Level: analyzer.Must,
+	If:    analyzer.OfPush,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.8", a2a.V1_0),
 	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back
@@ -151,6 +153,7 @@ var PushGetIDMatch = &analyzer.Rule{
 	ID:    "push-get-id-match",
 	Title: "another push config than the one asked for",
 	Level: analyzer.Must,
+	If:    analyzer.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.8", a2a.V1_0),
@@ -219,6 +222,7 @@ var PushListShapeV1 = &analyzer.Rule{
 	ID:       "push-list-shape-v1",
 	Title:    "list of push configs is not an object with configs",
 	Level:    analyzer.Must,
+	If:       analyzer.OfPush,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.1.9", a2a.V1_0),
 	Covers:   []string{"unknown-field", "field-type"},
@@ -294,6 +298,7 @@ var PushListNoDeleted = &analyzer.Rule{
 	Title: "deleted push config is still listed",
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
+	If:    analyzer.OfPush,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
@@ -355,6 +360,7 @@ var PushDeleteIdempotent = &analyzer.Rule{
 	ID:    "push-delete-idempotent",
 	Title: "second deletion of a push config fails",
 	Level: analyzer.Should,
+	If:    analyzer.OfPush,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was

@@ -38,6 +38,7 @@ var PushUnsupportedError = &analyzer.Rule{
 	ID:     "push-unsupported-error",
 	Title:  "push config operation not refused although the card offers no push notifications",
 	Level:  analyzer.Must,
+	If:     analyzer.OfPush,
 	Needs:  []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
@@ -132,6 +133,7 @@ var PushSupportedButRefused = &analyzer.Rule{
 	Title: "push notifications advertised and refused as not supported",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	If:    analyzer.Refused,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", rule.Before1...),
@@ -176,6 +178,7 @@ var PushCreateEcho = &analyzer.Rule{
 	ID:    "push-create-echo",
 	Title: "push config confirmed for another URL or task",
 	Level: analyzer.Must,
+	If:    analyzer.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.5", rule.Before1...),
 		rule.Cite("3.1.7", a2a.V1_0),
@@ -263,6 +266,7 @@ var PushCreateID = &analyzer.Rule{
 	ID:     "push-create-id",
 	Title:  "created push config without id",
 	Level:  analyzer.Must,
+	If:     analyzer.OfPush,
 	Cites:  rule.Cite("3.1.7", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
@@ -312,6 +316,7 @@ var PushPrivateURLAccepted = &analyzer.Rule{
 	ID:    "push-private-url-accepted",
 	Title: "webhook at a private address accepted",
 	Level: analyzer.Should,
+	If:    analyzer.OfPush,
 	Cites: rule.Cite("13.2", a2a.V1_0),
 	Doc: `An agent on the internet posts to whatever webhook it accepts. If that may be localhost, a link-local or a
 private address, any client can make it call services inside the agent's own network, such as the metadata service of a

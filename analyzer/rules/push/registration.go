@@ -31,6 +31,7 @@ var ReqPushConfig = &analyzer.Rule{
 	ID:    "req-push-config",
 	Title: "push config without a URL",
 	Level: analyzer.Must,
+	If:    analyzer.Configured,
 	Cites: slices.Concat(
 		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("4.3.1", a2a.V1_0),
@@ -140,6 +141,7 @@ var ReqPushAuthentication = &analyzer.Rule{
 	ID:    "req-push-authentication",
 	Title: "authentication of a push config without a scheme",
 	Level: analyzer.Must,
+	If:    analyzer.Configured,
 	Cites: slices.Concat(
 		rule.Cite("6.9", rule.Before1...),
 		rule.Cite("4.3.2", a2a.V1_0),
@@ -180,6 +182,7 @@ var ReqPushInlineTaskID = &analyzer.Rule{
 	ID:     "req-push-inline-taskid",
 	Title:  "push config along with a message names a task",
 	Level:  analyzer.Should,
+	If:     analyzer.Configured,
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A
@@ -204,6 +207,7 @@ var ReqPushHTTPS = &analyzer.Rule{
 	ID:    "req-push-https",
 	Title: "webhook URL is not https",
 	Level: analyzer.Must,
+	If:    analyzer.Configured,
 	Cites: slices.Concat(
 		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
 		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
@@ -274,6 +278,7 @@ var ReqPushDeleteID = &analyzer.Rule{
 	ID:    "req-push-delete-id",
 	Title: "push config to be deleted is not named",
 	Level: analyzer.Must,
+	If:    analyzer.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.10", a2a.V1_0),
@@ -294,6 +299,7 @@ var ReqPushGetID = &analyzer.Rule{
 	ID:    "req-push-get-id",
 	Title: "push config to be read is not named",
 	Level: analyzer.Must,
+	If:    analyzer.OfPush,
 	Cites: rule.Cite("3.1.8", a2a.V1_0),
 	Doc: `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was
 enough, which clients of two versions tend to forget.`,

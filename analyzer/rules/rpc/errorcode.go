@@ -33,6 +33,7 @@ var RPCErrorCodeReserved = &analyzer.Rule{
 	Title: "error code that JSON-RPC reserves",
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
+	If:    analyzer.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
 	Doc: `Codes from -32768 to -32100 belong to JSON-RPC, which has given a meaning to five of them and keeps the others
 for later. A library that meets such a code may treat it as a fault of the transport.`,
@@ -73,6 +74,7 @@ var RPCErrorCodeA2ARange = &analyzer.Rule{
 	Title: "error code of the agent's own in the range of A2A",
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
+	If:    analyzer.Refused,
 	Cites: rule.Cite("9.5", a2a.V1_0),
 	Doc: `The code lies between -32099 and -32000, where A2A takes its codes from, and 1.0 gives it no meaning. An agent
 may define codes of its own there; a later version of A2A may define the same one otherwise.`,
@@ -133,6 +135,7 @@ var RPCParseErrorUnfounded = &analyzer.Rule{
 	ID:    "rpc-parse-error-unfounded",
 	Title: "parse error about well-formed JSON",
 	Level: analyzer.Must,
+	If:    analyzer.Refused,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
@@ -167,6 +170,7 @@ var RPCInvalidJSONWrongCode = &analyzer.Rule{
 	ID:    "rpc-invalid-json-wrong-code",
 	Title: "request that is not JSON refused with the wrong error",
 	Level: analyzer.Must,
+	If:    analyzer.Refused,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
@@ -247,6 +251,7 @@ var RPCInvalidRequestUnfounded = &analyzer.Rule{
 	ID:    "rpc-invalid-request-unfounded",
 	Title: "valid JSON-RPC request refused as invalid",
 	Level: analyzer.Should,
+	If:    analyzer.Refused,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),

@@ -73,6 +73,7 @@ var RPCA2AErrorInfo = &analyzer.Rule{
 	ID:       "rpc-a2a-errorinfo",
 	Title:    "error of A2A without ErrorInfo",
 	Level:    analyzer.Should,
+	If:       analyzer.Refused,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.5", a2a.V1_0),
 	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that
@@ -106,6 +107,7 @@ var RPCErrorInfoDomain = &analyzer.Rule{
 	ID:       "rpc-errorinfo-domain",
 	Title:    "ErrorInfo of A2A with another domain",
 	Level:    analyzer.Must,
+	If:       analyzer.Refused,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes
@@ -136,6 +138,7 @@ var RPCErrorInfoReason = &analyzer.Rule{
 	ID:       "rpc-errorinfo-reason",
 	Title:    "ErrorInfo with a reason that A2A does not have",
 	Level:    analyzer.Must,
+	If:       analyzer.Refused,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at
@@ -192,6 +195,7 @@ var RPCErrorInfoCodeMatch = &analyzer.Rule{
 	ID:       "rpc-errorinfo-code-match",
 	Title:    "reason and code name different errors",
 	Level:    analyzer.Must,
+	If:       analyzer.Refused,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.4", a2a.V1_0),
 	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
@@ -223,6 +227,7 @@ var RPCValidationDetail = &analyzer.Rule{
 	ID:       "rpc-validation-detail",
 	Title:    "parameters refused without saying which",
 	Level:    analyzer.Should,
+	If:       analyzer.Refused,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to

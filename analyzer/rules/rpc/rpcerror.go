@@ -57,6 +57,7 @@ var RPCErrorCodeInt = &analyzer.Rule{
 	ID:    "rpc-error-code-int",
 	Title: "JSON-RPC error code missing or not an integer",
 	Level: analyzer.Must,
+	If:    analyzer.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
 	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
 nothing else, and typed ones fail to read the answer at all.`,
@@ -78,6 +79,7 @@ var RPCErrorMessage = &analyzer.Rule{
 	ID:    "rpc-error-message",
 	Title: "JSON-RPC error message missing or not a string",
 	Level: analyzer.Must,
+	If:    analyzer.Refused,
 	Cites: slices.Concat(
 		rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),
@@ -105,6 +107,7 @@ var RPCErrorDataArray = &analyzer.Rule{
 	ID:    "rpc-error-data-array",
 	Title: "JSON-RPC error data is not an array",
 	Level: analyzer.Must,
+	If:    analyzer.Refused,
 	Cites: rule.Cite("9.5", a2a.V1_0),
 	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows.
 With a text or a single object there it finds no reason, and typed clients may fail to read the error at all.`,
@@ -135,6 +138,7 @@ var RPCErrorDataTypeKey = &analyzer.Rule{
 	ID:    "rpc-error-data-type-key",
 	Title: "element of JSON-RPC error data without @type",
 	Level: analyzer.Must,
+	If:    analyzer.Refused,
 	Cites: rule.Cite("9.5", a2a.V1_0),
 	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the
 reason stands there and nobody finds it.`,

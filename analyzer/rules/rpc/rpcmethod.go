@@ -281,6 +281,7 @@ var RPCUnknownMethodCode = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	If:    analyzer.Refused,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),

@@ -319,16 +319,19 @@ cause.`,
 		if call.Batch != nil || p.Doc == nil && p.Answer.Err == nil || !isRequest(call.Doc.Root, p.Dialects) {
 			return
 		}
-		status, refusal := p.Exchange.Response.Status, string(p.Body)
+		status, err := p.Exchange.Response.Status, p.Answer.Err
 		strict := status == 400 || status == 422
-		if err := p.Answer.Err; err != nil {
+		if err != nil {
 			strict = err.Name == a2a.InvalidRequest || err.Name == a2a.InvalidParams || err.Name == a2a.ParseError
-			refusal = err.Message
 		}
 		if !strict {
 			return
 		}
 		p.Applied()
+		refusal := string(p.Body)
+		if err != nil {
+			refusal = err.Message
+		}
 		for name, v := range call.Doc.Root.Members() {
 			switch name {
 			case "jsonrpc", "method", "params", "id":

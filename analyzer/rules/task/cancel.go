@@ -29,6 +29,7 @@ var StateCancelTerminal = &analyzer.Rule{
 	ID:    "state-cancel-terminal",
 	Title: "cancellation of a finished task is not refused",
 	Level: analyzer.Must,
+	If:    analyzer.OfTask,
 	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
@@ -76,6 +77,7 @@ var StateCancelTerminalCode = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen,
+	If:       analyzer.OfTask,
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
 	Covers:   rule.CodeRules,

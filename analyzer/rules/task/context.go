@@ -133,6 +133,7 @@ var IDContextInferred = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.TaskSeen | analyzer.AnswerSeen | analyzer.EventSeen,
+	If:     analyzer.NamesTask,
 	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
@@ -177,6 +178,7 @@ var IDContextMismatchRejected = &analyzer.Rule{
 	Title:  "message is taken although its task is in another context",
 	Level:  analyzer.Must,
 	On:     analyzer.AnswerSeen | analyzer.EventSeen,
+	If:     analyzer.NamesTask,
 	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
@@ -248,6 +250,7 @@ var IDStreamContextConsistent = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.TaskSeen,
+	If:    analyzer.Streamed,
 	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),

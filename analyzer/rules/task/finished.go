@@ -60,6 +60,7 @@ var StateSendTerminalRejectedV1 = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	If:       analyzer.NamesTask,
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.1", a2a.V1_0),
@@ -115,6 +116,7 @@ var StateSendTerminalCode = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	If:       analyzer.NamesTask,
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,

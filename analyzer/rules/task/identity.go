@@ -120,6 +120,7 @@ var IDGetEcho = &analyzer.Rule{
 	ID:       "id-get-echo",
 	Title:    "another task than was asked for",
 	Level:    analyzer.Must,
+	If:       analyzer.OfTask,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.3", rule.Before1...),
@@ -197,6 +198,7 @@ var IDTaskContinued = &analyzer.Rule{
 	ID:       "id-task-continued",
 	Title:    "message to an active task is answered with another task",
 	Level:    analyzer.Should,
+	If:       analyzer.NamesTask,
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -239,6 +241,7 @@ var IDStreamTaskConsistent = &analyzer.Rule{
 	Title:    "events of one stream name different tasks",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	If:       analyzer.Streamed,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -269,6 +272,7 @@ var IDSubscribeMatch = &analyzer.Rule{
 	Title:    "subscription is about another task",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	If:       analyzer.OfTask,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.7", a2a.V0_1),
@@ -297,6 +301,7 @@ var IDTaskHistoryConsistent = &analyzer.Rule{
 	Level:    analyzer.Advice,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.MessageSeen,
+	If:       analyzer.Told,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),

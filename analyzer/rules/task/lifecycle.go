@@ -116,6 +116,7 @@ var StateFinalStateAgrees = &analyzer.Rule{
 	Title:    "polled task contradicts the end that was announced",
 	Level:    analyzer.Must,
 	On:       analyzer.TaskSeen,
+	If:       analyzer.OfTask,
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -199,6 +200,7 @@ var StateUnknownTaskKnown = &analyzer.Rule{
 	Title:    "task is not found shortly after it was shown",
 	Level:    analyzer.Advice,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	If:       analyzer.NamesTask,
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(

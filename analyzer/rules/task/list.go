@@ -35,6 +35,7 @@ var ListNextTokenPresent = &analyzer.Rule{
 	ID:       "list-next-token-present",
 	Title:    "page of tasks without nextPageToken",
 	Level:    analyzer.Must,
+	If:       analyzer.OfTasks,
 	Bindings: rule.OnJSONCall,
 	Covers:   []string{"list-required-fields"},
 	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
@@ -78,6 +79,7 @@ var ListLastPageToken = &analyzer.Rule{
 	ID:    "list-last-page-token",
 	Title: "nextPageToken although all tasks are on the page",
 	Level: analyzer.Must,
+	If:    analyzer.OfTasks,
 	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that
 always gives one it asks without end.`,
 	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
@@ -104,6 +106,7 @@ var ListPageTokenIgnored = &analyzer.Rule{
 	Title:  "pageToken leads to the same page again",
 	Level:  analyzer.Must,
 	Once:   analyzer.PerEndpoint,
+	If:     analyzer.OfTasks,
 	Needs:  []*analyzer.Tracker{page.Tracker},
 	Covers: []string{"list-sorted"},
 	Doc: `A pageToken leads on from the page that gave it. This agent answers with that very page, and the same token: a
@@ -132,6 +135,7 @@ var ListRequiredFields = &analyzer.Rule{
 	ID:       "list-required-fields",
 	Title:    "page of tasks is not complete",
 	Level:    analyzer.Must,
+	If:       analyzer.OfTasks,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("5.7", a2a.V1_0),
 	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
@@ -175,6 +179,7 @@ var ListPageLimit = &analyzer.Rule{
 	ID:    "list-page-limit",
 	Title: "more tasks on a page than were asked for",
 	Level: analyzer.Must,
+	If:    analyzer.OfTasks,
 	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for
 that many, and may drop the rest.`,
 	Fix:    `Cut the page, and give a nextPageToken for what is left.`,
@@ -227,6 +232,7 @@ var ListPageSizeEcho = &analyzer.Rule{
 	ID:    "list-page-size-echo",
 	Title: "pageSize of a page is not its size",
 	Level: analyzer.Should,
+	If:    analyzer.OfTasks,
 	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
 than was asked for. Clients reckon with it how many pages are to come.`,
 	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
@@ -261,6 +267,7 @@ var ListTotalSize = &analyzer.Rule{
 	ID:    "list-total-size",
 	Title: "totalSize is smaller than the page",
 	Level: analyzer.Must,
+	If:    analyzer.OfTasks,
 	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
 there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,

@@ -89,6 +89,7 @@ var StateBlockingArtifacts = &analyzer.Rule{
 	Title: "send that waited was not given all artifacts",
 	Level: analyzer.Must,
 	On:    analyzer.TaskSeen,
+	If:    analyzer.OfTask,
 	Needs: []*analyzer.Tracker{artifact.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
 	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks

@@ -34,6 +34,7 @@ var ReqPageTokenOrigin = &analyzer.Rule{
 	ID:    "req-page-token-origin",
 	Title: "pageToken that no answer gave",
 	Level: analyzer.Should,
+	If:    analyzer.OfTasks,
 	Needs: []*analyzer.Tracker{page.Tracker},
 	Cites: rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a
@@ -64,6 +65,7 @@ var ReqToTerminal = &analyzer.Rule{
 	ID:    "req-to-terminal",
 	Title: "message to a task that has ended",
 	Level: analyzer.Advice,
+	If:    analyzer.NamesTask,
 	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
@@ -103,6 +105,7 @@ var ReqContextTaskMismatch = &analyzer.Rule{
 	ID:    "req-context-task-mismatch",
 	Title: "message names a task, and another context than the task's",
 	Level: analyzer.Should,
+	If:    analyzer.NamesTask,
 	Needs: []*analyzer.Tracker{task.Tracker},
 	Cites: rule.Cite("4.1.4", a2a.V1_0),
 	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the
@@ -131,6 +134,7 @@ var ReqTaskIDExists = &analyzer.Rule{
 	ID:    "req-taskid-exists",
 	Title: "message to a task that does not exist",
 	Level: analyzer.Must,
+	If:    analyzer.NamesTask,
 	Needs: []*analyzer.Tracker{answer.Tracker},
 	Cites: rule.Cite("3.4.2", a2a.V1_0),
 	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this
@@ -160,6 +164,7 @@ var IDDeniedAccepted = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Agent,
 	On:    analyzer.OutcomeSeen,
+	If:    analyzer.NamesTask,
 	Needs: []*analyzer.Tracker{answer.Tracker},
 	Cites: rule.Cite("3.4.2", a2a.V1_0),
 	Doc: `In 1.0 a message to a task that does not exist is answered with TaskNotFoundError: clients do not make ids of

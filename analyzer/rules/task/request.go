@@ -325,6 +325,7 @@ var ReqListStatus = &analyzer.Rule{
 	ID:       "req-list-status",
 	Title:    "list filtered by a state that does not exist",
 	Level:    analyzer.Must,
+	If:       analyzer.OfTasks,
 	Bindings: rule.OnRPC | rule.OnGRPC,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or

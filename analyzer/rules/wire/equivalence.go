@@ -32,6 +32,7 @@ var EquivErrorSame = &analyzer.Rule{
 	Title: "one failing operation has different errors over two bindings",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	If:    analyzer.Refused,
 	Needs: []*analyzer.Tracker{answer.Tracker, task.Tracker},
 	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway
 that translates, gets another error for the same call, and acts on it: it gives up a task that is there, or repairs a

@@ -32,6 +32,7 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Should,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	If:       analyzer.Refused,
 	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -76,6 +77,7 @@ var ErrorNotFoundCode = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	If:       analyzer.Refused,
 	Needs:    []*analyzer.Tracker{answer.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(

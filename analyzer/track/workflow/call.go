@@ -16,28 +16,29 @@ const (
 	maxWalk  = 16 * maxDepth // after workflows were joined
 )
 
-// A call is an exchange, and what may follow from it.
+// A call is an exchange, and what may follow from it. What is asked of many calls at once stands in front.
 type call struct {
 	n             uint64
-	parent        *call
+	began         uint64    // arrival number of the request's end
+	ended         uint64    // of the answer's; 0 while it is open
+	tasks         int       // that it works on, as far as is known
+	agent, client string    // names
+	seen          time.Time // when one of its tasks was last seen at work
 	by            Evidence
-	maybe         Choice // of Unknown
-	told          uint64 // the parent that was told of it last
-	client, agent string // names
-	anonymous     bool   // the client may be anybody, whatever its name
+	anonymous     bool // the client may be anybody, whatever its name
+	sends         bool // a message
+	parent        *call
+	maybe         *Choice // of Unknown; or nil
+	told          uint64  // the parent that was told of it last
 	conn          uint64
 	trace         traceID // zero if it names none
 	span          spanID
-	sends         bool            // a message
-	began         uint64          // arrival number of the request's end
-	ended         uint64          // of the answer's; 0 while it is open
-	tasks         int             // that it works on, as far as is known
-	seen          time.Time       // when one of them was last seen at work
-	contents      []digest.Digest // of the message
-	luggage       luggage         // the same
-	held          []*frames       // that it did not fit into
-	context       string          // that the request names
-	card          string          // the request's target, if it fetches a card
+	contents      []digest.Digest  // of the message
+	content       [1]digest.Digest // room for the first of them
+	luggage       *luggage         // the message, too; nil if there is none
+	held          []*frames        // that it did not fit into
+	context       string           // that the request names
+	card          string           // the request's target, if it fetches a card
 }
 
 // link returns where a call belongs.
@@ -45,8 +46,8 @@ func (c *call) link() Link {
 	l := Link{Exchange: c.n, Workflow: c.root().n, By: c.by}
 	if c.parent != nil {
 		l.Parent = c.parent.n
-	} else {
-		l.Maybe = c.maybe
+	} else if c.maybe != nil {
+		l.Maybe = *c.maybe
 	}
 	return l
 }
@@ -147,10 +148,25 @@ func (c *call) busy(x *analyzer.Exchange) (answering, working bool) {
 	return false, c.tasks > 0 && !gone
 }
 
+// idKey is the key of an id alone: that of a task, whoever has made it, or of a context.
+func idKey(id string) analyzer.TaskKey { return analyzer.TaskKeyOf("", "", id) }
+
+// A sameID is the makers of tasks that have the same id, at different agents.
+type sameID struct {
+	list [maxMakers]*call
+	n    int
+	more bool // than are kept
+}
+
+func (s *sameID) makers() []*call { return s.list[:s.n] }
+
 // frames are calls with something in common that are not idle, or have become so of late.
 type frames struct {
-	list   []*call
-	beyond int // how many more there are for which there was no room
+	list    []*call
+	first   [1]*call // room for the only one that most have
+	beyond  int      // how many more there are for which there was no room
+	agent   string   // that all calls in the list went to, unless several is true
+	several bool
 }
 
 // maxFrames bounds the calls of one agent, trace, context or content. Where there are more at once, nothing is said.
@@ -166,8 +182,17 @@ func (f *frames) add(c *call) {
 		c.held = append(c.held, f)
 		return
 	}
-	if !slices.Contains(f.list, c) {
-		f.list = append(f.list, c)
+	switch {
+	case f.list == nil:
+		f.list, f.agent = f.first[:0], c.agent
+	case len(f.list) == 0:
+		f.agent, f.several = c.agent, false
+	case slices.Contains(f.list, c):
+		return
+	}
+	f.several = f.several || c.agent != f.agent
+	if f.list = append(f.list, c); len(f.list) == 2 {
+		f.first[0] = nil // it has moved
 	}
 }
 
@@ -205,18 +230,22 @@ func (f *frames) during(x *analyzer.Exchange, keep func(*call) bool) (choice, bo
 	return found, f.beyond == 0
 }
 
+// besides is like during, for calls that went to another agent than one.
+func (f *frames) besides(agent string, x *analyzer.Exchange, keep func(*call) bool) (choice, bool) {
+	if f != nil && f.agent == agent && !f.several {
+		return choice{}, f.beyond == 0
+	}
+	return f.during(x, func(c *call) bool { return c.agent != agent && keep(c) })
+}
+
 // Bounds of the contents of a message that are compared.
 const (
 	maxContents = 8
 	minContent  = 12 // bytes: who writes less may mean anything
 )
 
-// contentsOf returns digests of the parts of a message that are long enough to be told from others.
-func contentsOf(x *analyzer.Exchange) []digest.Digest {
-	if !x.Call.Operation.Sends() {
-		return nil
-	}
-	var list []digest.Digest
+// appendContents appends digests of the parts of a message that are long enough to be told from others.
+func appendContents(list []digest.Digest, x *analyzer.Exchange) []digest.Digest {
 	for _, part := range (a2a.Message{Value: x.Call.Message}).Parts().All() {
 		if len(list) == maxContents {
 			break

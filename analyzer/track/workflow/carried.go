@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
@@ -41,23 +40,36 @@ type passage struct {
 
 // packed returns the luggage of a call.
 func (c *call) packed() *luggage {
-	l := &c.luggage
+	l := c.luggage
+	if l == nil {
+		return &noLuggage
+	}
 	if l.message.Exists() {
 		l.pack(a2a.Message{Value: l.message})
 		l.message = a2a.Value{}
 	}
-	for _, name := range l.names {
-		l.scan([]byte(name))
+	if l.names != nil { // else it may be leftLuggage
+		for _, name := range l.names {
+			l.scan([]byte(name))
+		}
+		l.names = nil
 	}
-	l.names = nil
 	return l
 }
 
 // leave gives up the message of a call that is over: nobody will ask for its luggage, or nothing may be concluded then.
-func (l *luggage) leave() {
-	l.more = l.more || l.message.Exists()
-	l.message, l.names = a2a.Value{}, nil
+func (c *call) leave() {
+	switch l := c.luggage; {
+	case l == nil:
+	case l.message.Exists():
+		c.luggage = &leftLuggage
+	default:
+		l.names = nil
+	}
 }
+
+// What calls have that sent nothing, and those that have left what they sent. Engines share them: nobody writes there.
+var noLuggage, leftLuggage = luggage{}, luggage{more: true}
 
 // pack takes what may be found again of a message. Ids are words of letters and digits in it, such as ORD-2026-0042 or a
 // UUID, wherever they stand but in files; dates are none.
@@ -159,12 +171,12 @@ func (l *luggage) name(id []byte) {
 
 // knownBy notes an id that an agent gave to what it does for the call.
 func (c *call) knownBy(id string) {
-	switch l := &c.luggage; {
-	case !c.sends:
+	switch l := c.luggage; {
+	case l == nil || l == &leftLuggage:
 	case len(l.names) == maxIDs:
 		l.more = true
 	case !slices.Contains(l.names, id):
-		l.names = append(l.names, strings.Clone(id))
+		l.names = append(l.names, id)
 	}
 }
 
@@ -223,13 +235,13 @@ func carried(o, c *call, in *search) (list []item) {
 			list = append(list, item{ByContent, uint64(d)})
 		}
 	}
-	for _, p := range o.luggage.texts {
+	for _, p := range o.packed().texts {
 		if in.has(p) {
 			list = append(list, item{ByText, p.sum})
 		}
 	}
-	for _, d := range o.luggage.ids {
-		if slices.Contains(c.luggage.ids, d) {
+	for _, d := range o.packed().ids {
+		if slices.Contains(c.packed().ids, d) {
 			list = append(list, item{ByID, uint64(d)})
 		}
 	}
@@ -269,7 +281,7 @@ func newSearch(m a2a.Message, calls []*call) *search {
 		s.texts = append(s.texts, text)
 	}
 	for _, o := range calls {
-		for _, p := range o.luggage.texts {
+		for _, p := range o.packed().texts {
 			if s.known[p.size] == nil {
 				s.known[p.size] = make(map[uint64]bool)
 				s.sum(p.size)

@@ -46,15 +46,15 @@ func (m *Memory) byTask(x *analyzer.Exchange) (*call, Evidence) {
 // onlyMaker returns the call that made a task, by its id alone: the only one that was seen, at any agent, or else the
 // only one at the agent of a name, if there is one.
 func (m *Memory) onlyMaker(id, agent string) *call {
-	same, ok := m.byID.Get(id)
-	if !ok || same.more {
+	same := m.byID.Find(idKey(id))
+	if same == nil || same.more {
 		return nil
 	}
-	if len(same.makers) == 1 {
-		return same.makers[0]
+	if same.n == 1 {
+		return same.list[0]
 	}
 	var found *call
-	for _, c := range same.makers {
+	for _, c := range same.makers() {
 		switch {
 		case c.agent != agent:
 		case found != nil:
@@ -75,11 +75,11 @@ func (m *Memory) byAgent(c *call) bool {
 // byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, or
 // whether it was the client that answered it, the exchange belongs to the workflow of the trace all the same.
 func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
-	t, ok := m.traces.Get(c.trace)
-	if !ok || c.trace == (traceID{}) {
+	if c.trace == (traceID{}) {
 		return nil, None
 	}
-	if t.constant {
+	t, ok := m.traces.Get(c.trace)
+	if !ok || t.constant {
 		return nil, None
 	}
 	own, known := t.during(x, func(o *call) bool { return c.madeBy(o.agent) })
@@ -122,11 +122,11 @@ func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if c.context == "" || !c.sends {
 		return nil, None
 	}
-	s, ok := m.contexts.Get(c.context)
+	s, ok := m.contexts.Get(idKey(c.context))
 	if !ok {
 		return nil, None
 	}
-	all, known := s.during(x, func(o *call) bool { return o.agent != c.agent && (o.conn != c.conn || c.conn == 0) })
+	all, known := s.besides(c.agent, x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 	if !known {
 		return nil, None
 	}
@@ -165,7 +165,7 @@ func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	var makers []*call
 	for _, id := range x.References() {
 		var maker *call
-		if t, ok := m.tasks.Get(x.TaskKey(id)); ok && x.Agent != "" {
+		if t := m.tasks.Find(x.TaskKey(id)); t != nil && x.Agent != "" {
 			maker = t.maker
 		} else {
 			maker = m.onlyMaker(id, c.caller())
@@ -218,9 +218,7 @@ func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
 		more = f.beyond
 	} else if c.sends {
 		var known bool
-		from, known = m.sent.during(x, func(o *call) bool {
-			return o.agent != c.agent && !o.shares(c)
-		})
+		from, known = m.sent.besides(c.agent, x, func(o *call) bool { return !o.shares(c) })
 		if c.anonymous && len(from.calls) > 0 && !from.working {
 			c.by = Unknown
 		}
@@ -230,7 +228,7 @@ func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
 		}
 	}
 	if maybe := choiceOf(from.calls, more); maybe != (Choice{}) && !m.lacks(from.calls) {
-		c.by, c.maybe = Unknown, maybe
+		c.by, c.maybe = Unknown, &maybe
 	}
 }
 
@@ -257,7 +255,7 @@ func (m *Memory) byContent(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	var from []*call
 	for _, d := range c.contents {
 		f, _ := m.contents.Get(d)
-		found, known := f.during(x, func(o *call) bool { return o.agent != c.agent && (o.conn != c.conn || c.conn == 0) })
+		found, known := f.besides(c.agent, x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 		if !known || m.lacks(found.calls) {
 			return nil, None
 		}

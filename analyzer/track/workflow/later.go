@@ -33,7 +33,7 @@ func (m *Memory) within(earlier, c *call, s *shared) bool {
 		slices.ContainsFunc(s.list, func(o *call) bool { return o != c && made(earlier, o) }) {
 		return false
 	}
-	earlier.parent, earlier.by, earlier.maybe = c, InContext, Choice{}
+	earlier.parent, earlier.by, earlier.maybe = c, InContext, nil
 	m.report(earlier)
 	return true
 }
@@ -55,7 +55,7 @@ func (m *Memory) identify(x *analyzer.Exchange, c *call) {
 	if c.parent != nil || x.Call.Operation == a2a.Webhook {
 		return
 	}
-	c.by, c.maybe = None, Choice{}
+	c.by, c.maybe = None, nil
 	if parent, by := m.nested(x, c); parent != nil && !parent.below(c) && parent.depth() < maxDepth {
 		c.parent, c.by = parent, by
 	} else if parent == nil {
@@ -129,7 +129,7 @@ func (m *Memory) followed(x *analyzer.Exchange, c *call, on fetchedOn, by Eviden
 		mine = nil
 	}
 	for _, f := range mine {
-		f.parent, f.by, f.maybe = c, by, Choice{}
+		f.parent, f.by, f.maybe = c, by, nil
 		m.report(f)
 	}
 	if len(others) == 0 {

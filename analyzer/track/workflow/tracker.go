@@ -42,12 +42,12 @@ var Tracker = &analyzer.Tracker{
 		analyzer.ExchangeDone,
 	New: func(s *analyzer.Setup) analyzer.State {
 		m := &Memory{
-			tasks:    recent.New[analyzer.TaskKey, *task](maxTasks),
-			byID:     recent.New[string, *sameID](maxTasks),
+			tasks:    recent.New[analyzer.TaskKey, task](maxTasks),
+			byID:     recent.New[analyzer.TaskKey, sameID](maxTasks),
 			agents:   recent.New[string, *frames](maxAgents),
 			clients:  recent.New[string, struct{}](maxAgents),
 			traces:   recent.New[traceID, *trace](maxTraces),
-			contexts: recent.New[string, *shared](maxContexts),
+			contexts: recent.New[analyzer.TaskKey, *shared](maxContexts),
 			contents: recent.New[digest.Digest, *frames](maxDigests),
 			cards:    recent.New[fetchedOn, []*call](maxCards),
 			notified: recent.New[analyzer.TaskKey, *notified](maxTasks),
@@ -65,12 +65,12 @@ var Tracker = &analyzer.Tracker{
 // Memory is what is remembered of workflows.
 type Memory struct {
 	tell     []func(Link)
-	tasks    *recent.Map[analyzer.TaskKey, *task]
-	byID     *recent.Map[string, *sameID]
+	tasks    *recent.Map[analyzer.TaskKey, task]
+	byID     *recent.Map[analyzer.TaskKey, sameID]
 	agents   *recent.Map[string, *frames]  // by name: all that were called
 	clients  *recent.Map[string, struct{}] // by name: all that have called, and are known
 	traces   *recent.Map[traceID, *trace]
-	contexts *recent.Map[string, *shared]
+	contexts *recent.Map[analyzer.TaskKey, *shared]
 	contents *recent.Map[digest.Digest, *frames]
 	cards    *recent.Map[fetchedOn, []*call]
 	notified *recent.Map[analyzer.TaskKey, *notified]
@@ -86,12 +86,6 @@ type task struct {
 	owner *call // the last that gave it work
 	works bool  // the owner counts it as worked on
 	over  bool
-}
-
-// A sameID is the makers of tasks that have the same id, at different agents.
-type sameID struct {
-	makers []*call
-	more   bool // than are kept
 }
 
 // A shared is what has to do with one context.
@@ -169,7 +163,7 @@ func (m *Memory) end(c *call, arrival uint64) {
 	if _, asks := m.clients.Get(c.agent); asks || c.tasks > 0 {
 		c.packed()
 	} else {
-		c.luggage.leave()
+		c.leave()
 	}
 }
 
@@ -177,10 +171,11 @@ func (m *Memory) end(c *call, arrival uint64) {
 func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 	c := &call{
 		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
-		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
+		sends: x.Call.Operation.Sends(), began: arrival, context: strings.Clone(x.Call.ContextID),
 	}
 	if c.sends {
-		c.luggage.message = x.Call.Message
+		c.contents = appendContents(c.content[:0], x)
+		c.luggage = &luggage{message: x.Call.Message}
 	}
 	if !c.anonymous {
 		m.clients.Put(c.client, struct{}{})
@@ -215,10 +210,9 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 	if x.Call.Operation == a2a.Webhook {
 		return // who is notified is not asked for anything
 	}
-	at, ok := m.agents.Get(c.agent)
-	if !ok {
-		at = &frames{}
-		m.agents.Put(c.agent, at)
+	at, known := m.agents.At(c.agent)
+	if !known {
+		*at = &frames{}
 	}
 	if c.trace != (traceID{}) && x.Call.Operation != a2a.GetCard {
 		m.traced(c)
@@ -226,7 +220,7 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 	if !c.sends && x.Call.Operation != a2a.NoOperation {
 		return // answering it takes no work
 	}
-	at.add(c)
+	(*at).add(c)
 	if t := m.named(x); t != nil && c.sends {
 		t.pass(c)
 	}
@@ -235,12 +229,11 @@ func (m *Memory) remember(x *analyzer.Exchange, c *call) {
 		m.inContext(c, c.context)
 	}
 	for _, d := range c.contents {
-		f, ok := m.contents.Get(d)
-		if !ok {
-			f = &frames{}
-			m.contents.Put(d, f)
+		f, known := m.contents.At(d)
+		if !known {
+			*f = &frames{}
 		}
-		f.add(c)
+		(*f).add(c)
 	}
 }
 
@@ -258,13 +251,12 @@ func (m *Memory) traced(c *call) {
 	}
 }
 
-// named returns the task that a request names, if it is known.
+// named returns the task that a request names, if it is known, until another one is remembered.
 func (m *Memory) named(x *analyzer.Exchange) *task {
 	if x.Call.TaskID == "" || x.Agent == "" {
 		return nil
 	}
-	t, _ := m.tasks.Get(x.TaskKey(x.Call.TaskID))
-	return t
+	return m.tasks.Find(x.TaskKey(x.Call.TaskID))
 }
 
 // pass passes the work on a task to another call.
@@ -284,22 +276,22 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 		return
 	}
 	key := x.TaskKey(seen.TaskID)
-	t, ok := m.tasks.Get(key)
-	switch {
-	case ok && x.Call.Operation == a2a.Webhook:
+	t := m.tasks.Find(key)
+	switch known := t != nil; {
+	case known && x.Call.Operation == a2a.Webhook:
 		m.delivered(t, c)
-	case ok:
+	case known:
 	case x.Call.Operation == a2a.ListTasks: // which has made none of them
 		return
 	case x.Call.Operation == a2a.Webhook:
 		m.early(key, c, seen.State)
 		return
 	default:
-		t = &task{maker: c, owner: c}
-		if dropped, full := m.tasks.Put(key, t); full && dropped.works {
+		if dropped, full := m.tasks.Put(key, task{maker: c, owner: c}); full && dropped.works {
 			dropped.owner.tasks--
 			dropped.owner.settle()
 		}
+		t = m.tasks.Find(key)
 		m.madeBy(seen.TaskID, c)
 		c.knownBy(seen.TaskID)
 		m.claim(key, t)
@@ -326,13 +318,10 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 
 // madeBy notes which call made a task.
 func (m *Memory) madeBy(id string, c *call) {
-	same, ok := m.byID.Get(id)
-	if !ok {
-		same = &sameID{}
-		m.byID.Put(id, same)
-	}
-	if same.more = same.more || len(same.makers) == maxMakers; !same.more {
-		same.makers = append(same.makers, c)
+	same, _ := m.byID.At(idKey(id))
+	if same.more = same.more || same.n == maxMakers; !same.more {
+		same.list[same.n] = c
+		same.n++
 	}
 }
 
@@ -342,11 +331,11 @@ func (m *Memory) inContext(c *call, id string) {
 	if id == "" {
 		return
 	}
-	s, ok := m.contexts.Get(id)
-	if !ok {
-		s = &shared{}
-		m.contexts.Put(strings.Clone(id), s)
+	at, known := m.contexts.At(idKey(id))
+	if !known {
+		*at = &shared{}
 	}
+	s := *at
 	if id == c.context && c.by != ByContext && !slices.Contains(s.waiting, c) {
 		if len(s.waiting) == maxFrames {
 			s.waiting = s.waiting[1:]

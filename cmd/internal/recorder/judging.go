@@ -200,10 +200,18 @@ func (a *addition) Wait(ctx context.Context, from uint64) error {
 }
 
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.
+//
+// Those who look at the clock are told of a step when judging has given way, which is soon, and of the last one.
 func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		from = max(from, a.after.Arrival+1)
 		var work background.Work
+		var untold uint64 // the last step, if nobody was told
+		tell := func(arrival uint64) {
+			a.progress.judged(arrival)
+			a.keep.judged(arrival)
+			a.throttle.pauseIfDue(arrival)
+		}
 		a.throttle.begin()
 		a.progress.begin(from - 1)
 		for s, err := range a.Source.Steps(ctx, from) {
@@ -211,10 +219,14 @@ func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Ste
 				return
 			}
 			a.spans.Step()
-			a.progress.judged(&s)
-			a.keep.judged(s.Arrival)
-			a.throttle.judged(&s)
-			work.GiveWay()
+			a.throttle.judged(s.Seq)
+			if untold = s.Arrival; work.GiveWay() {
+				tell(s.Arrival)
+				untold = 0
+			}
+		}
+		if untold != 0 {
+			tell(untold)
 		}
 		a.progress.end()
 		a.keep.caughtUp()
@@ -242,11 +254,11 @@ func (s *judgingProgress) begin(arrival uint64) {
 	}
 }
 
-func (s *judgingProgress) judged(step *capture.Step) {
+func (s *judgingProgress) judged(arrival uint64) {
 	if s == nil {
 		return
 	}
-	s.arrival = step.Arrival
+	s.arrival = arrival
 	if now := time.Now(); now.Sub(s.reported) >= progressInterval {
 		s.reported, s.behind = now, true
 		s.tell(s.arrival, true)

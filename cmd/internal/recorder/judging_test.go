@@ -121,7 +121,8 @@ func (p *testThrottle) judge(takes time.Duration, s capture.Step) time.Duration 
 	p.begin()
 	time.Sleep(takes)
 	done := time.Now()
-	p.judged(&s)
+	p.judged(s.Seq)
+	p.pauseIfDue(s.Arrival)
 	return time.Since(done)
 }
 
@@ -145,6 +146,9 @@ func TestThrottlePauses(t *testing.T) {
 				p.at = bolt.Position{Seq: 7 + c.behind, Arrival: 100}
 				if got := p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}); got != c.pause {
 					t.Errorf("it pauses for %v, want %v", got, c.pause)
+				}
+				if got := p.arrival.Load(); (got == 100) != (c.takes >= judgeSlice) {
+					t.Errorf("after %v of judging it has come to step %d", c.takes, got)
 				}
 			})
 		})
@@ -226,7 +230,7 @@ func TestProgressIsReported(t *testing.T) {
 				s.begin(7)
 				for arrival := uint64(8); arrival <= min(c.stored, 10); arrival++ {
 					time.Sleep(c.takes)
-					s.judged(&capture.Step{Arrival: arrival})
+					s.judged(arrival)
 				}
 				s.end()
 				if got := strings.Join(reported, ", "); got != c.reported {

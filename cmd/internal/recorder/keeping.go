@@ -83,7 +83,7 @@ func (k *keeping) found(f analyzer.Finding) {
 	}
 }
 
-// judged is called for each step, and caughtUp when all that is there was judged.
+// judged is called now and then, with the last step that was judged, and caughtUp when all that is there was judged.
 func (k *keeping) judged(arrival uint64) {
 	if k != nil {
 		k.Judged(arrival)

@@ -287,15 +287,17 @@ func (r *Recording) Screen() tui.Options {
 
 // keepMemory returns a memoryKeeper of a recording.
 func (r *Recording) keepMemory() *memoryKeeper {
+	position := func() uint64 { return r.store.Committed().Arrival + r.throttle.arrival.Load() }
 	return &memoryKeeper{
-		position: func() uint64 { return r.store.Committed().Arrival },
+		position: position,
 		trim: func() {
 			recordingRuntime.adjust()
 			r.store.DropPages() //nolint:errcheck // they stay then
 		},
 		busy:  func() bool { return r.store.Waiting() > 0 },
 		free:  func() { runtime.GC(); debug.FreeOSMemory() },
+		held:  heldMemory,
 		now:   time.Now,
-		given: r.store.Committed().Arrival,
+		given: position(),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
 
@@ -32,6 +31,7 @@ type throttle struct {
 
 	began    time.Time     // the slice
 	seq      atomic.Uint64 // the last exchange of which something was judged
+	arrival  atomic.Uint64 // a step that was judged not long ago
 	timer    *time.Timer
 	reported bool
 }
@@ -55,16 +55,24 @@ func (l lag) String() string {
 // begin begins a slice.
 func (p *throttle) begin() { p.began = time.Now() }
 
-// judged is called for each step that was judged, and pauses if it is time to.
-func (p *throttle) judged(s *capture.Step) {
-	if s.Seq > p.seq.Load() {
-		p.seq.Store(s.Seq)
+// judged is called for each step that was judged, with its exchange.
+func (p *throttle) judged(seq uint64) {
+	if seq > p.seq.Load() {
+		p.seq.Store(seq)
 	}
-	if time.Since(p.began) < judgeSlice || p.isLifted() {
+}
+
+// pauseIfDue is called now and then, with the last step that was judged, and pauses if it is time to.
+func (p *throttle) pauseIfDue(arrival uint64) {
+	if time.Since(p.began) < judgeSlice {
+		return
+	}
+	p.arrival.Store(arrival)
+	if p.isLifted() {
 		return
 	}
 	stored := p.stored().Arrival
-	l := lag{p.exchanges(), stored - min(s.Arrival, stored)} // what is stored is read before what is judged
+	l := lag{p.exchanges(), stored - min(arrival, stored)} // what is stored is read before what is judged
 	if !p.reported && l.weight() >= lagNotice {
 		p.reported = true
 		p.onLag(l)

@@ -1,9 +1,8 @@
 package bolt
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -16,12 +15,9 @@ import (
 // A batch is what one commit adds to a segment. It is built without touching the database and stored in one
 // transaction; if that fails, nothing of it has happened.
 type batch struct {
-	state  layout.State           // after it
-	blocks []layout.Block         // in order of arrival
-	rows   map[uint64]*layout.Row // of the exchanges that it touches, by sequence number
-	parts  [][]byte               // keys of the parts bucket
-	index  []layout.Entry
-	begun  int64 // exchanges of which the capture had nothing
+	state  layout.State   // after it
+	blocks []layout.Block // in order of arrival
+	begun  int64          // exchanges of which the capture had nothing
 
 	entries []layout.KeptEntry // that are to be kept beside the steps
 	hide    bool               // what is removed of them may be in earlier segments
@@ -29,11 +25,47 @@ type batch struct {
 
 	work   *background.Work
 	lookup func(seq uint64) (layout.Row, error) // what was known of an exchange before
-	raw    []byte                               // the encoded steps of the block under way
-	first  uint64                               // its first arrival number
+	first  uint64                               // the first arrival number of the block under way
 	keep   bool                                 // the steps of blocks too, for a reader in this process
-	kept   []capture.Step                       // those of the block under way
-	room   []byte                               // for the values of blocks; used again when the batch was stored
+
+	*scratch
+}
+
+// A scratch is what batches use one after the other: all of it belongs to the last of them.
+type scratch struct {
+	raw    []byte         // the encoded steps of the block under way
+	kept   []capture.Step // its steps, if they are kept
+	room   []byte         // for the values of blocks
+	rows   rowList        // of the exchanges that the batch touches
+	values []byte         // for the values of rows
+	parts  []part
+	index  []layout.Entry
+}
+
+// A part is an entry of the parts bucket: an exchange has steps in a block that is not its first.
+type part struct{ seq, block uint64 }
+
+// A scratch that is used again has room for so many exchanges, parts and entries of the index: some more than a commit
+// under load has.
+const (
+	scratchRows  = 4096
+	scratchIndex = 8 * scratchRows
+)
+
+// reset empties it for the next batch. What was made for an uncommonly large one is given up.
+func (s *scratch) reset() {
+	if cap(s.raw) > 2*layout.BlockTarget {
+		s.raw = nil
+	}
+	if cap(s.room) > 2*layout.RoomSize {
+		s.room = nil
+	}
+	if cap(s.rows.list) > scratchRows || max(cap(s.index), cap(s.parts)) > scratchIndex {
+		*s = scratch{raw: s.raw, room: s.room}
+	}
+	s.raw, s.room, s.values = s.raw[:0], s.room[:0], s.values[:0]
+	s.parts, s.index = s.parts[:0], s.index[:0]
+	s.rows.reset()
 }
 
 // add encodes a step, in pieces where it is large, and notes what else must be written for it.
@@ -59,7 +91,7 @@ func (b *batch) addPiece(s *capture.Step) error {
 			return err
 		}
 		if _, ok := s.What.(capture.Fact); ok && r.Unknown() {
-			delete(b.rows, s.Seq)
+			b.rows.drop(s.Seq)
 			return nil // of an exchange that was lost
 		}
 	}
@@ -89,7 +121,11 @@ func (b *batch) endBlock() {
 	}
 	var sealed layout.Block
 	sealed, b.room = layout.Seal(b.room, b.first, b.raw)
-	sealed.Steps, b.kept = b.kept, nil
+	if b.keep {
+		sealed.Steps = slices.Clone(b.kept)
+		clear(b.kept)
+		b.kept = b.kept[:0]
+	}
 	b.blocks = append(b.blocks, sealed)
 	b.raw = b.raw[:0]
 }
@@ -109,15 +145,15 @@ func (b *batch) note(s *capture.Step, r *layout.Row) {
 	}
 	switch {
 	case r.First == 0:
-		r.First = b.first
+		r.First, r.Changed = b.first, true
 	case r.Last != b.first:
-		b.parts = append(b.parts, layout.PartKey(s.Seq, b.first))
+		b.parts = append(b.parts, part{s.Seq, b.first})
 	}
 	r.Last = b.first
 	b.state.Seq = max(b.state.Seq, s.Seq)
 	switch what := s.What.(type) {
 	case capture.Opened:
-		r.Started = what.Started
+		r.Started, r.Changed = what.Started, true
 		b.state.Conn = max(b.state.Conn, what.Conn)
 	case capture.Closed:
 		r.Close(&what, s)
@@ -131,7 +167,7 @@ func (b *batch) note(s *capture.Step, r *layout.Row) {
 }
 
 func (b *batch) row(seq uint64) (*layout.Row, error) {
-	if r := b.rows[seq]; r != nil {
+	if r := b.rows.find(seq); r != nil {
 		return r, nil
 	}
 	r := layout.Row{Ended: capture.NotKnown}
@@ -141,8 +177,7 @@ func (b *batch) row(seq uint64) (*layout.Row, error) {
 			return nil, err
 		}
 	}
-	b.rows[seq] = &r
-	return &r, nil
+	return b.rows.add(seq, r), nil
 }
 
 // store writes the batch. Keys are sorted, so that neighbours meet in the same pages.
@@ -159,12 +194,16 @@ func (b *batch) store(tx *bbolt.Tx) error {
 		return fmt.Errorf("store rows of exchanges: %w", err)
 	}
 	parts := tx.Bucket(layout.BucketParts)
-	slices.SortFunc(b.parts, bytes.Compare)
-	for _, key := range b.parts {
+	slices.SortFunc(b.parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.block, b.block))
+	})
+	for _, p := range b.parts {
+		key := layout.PartKey(p.seq, p.block)
 		if err := parts.Put(key, layout.Nothing); err != nil {
 			return fmt.Errorf("store parts of exchanges: %w", err)
 		}
 		b.state.Tables.Parts.Add(layout.EntrySum(key, layout.Nothing))
+		b.work.GiveWay()
 	}
 	var err error
 	if b.young, err = b.young.Store(tx, b.index, &b.state); err != nil {
@@ -181,16 +220,22 @@ func (b *batch) store(tx *bbolt.Tx) error {
 func (b *batch) storeRows(tx *bbolt.Tx) error {
 	exchanges, open := tx.Bucket(layout.BucketExchanges), tx.Bucket(layout.BucketOpen)
 	exchanges.FillPercent = layout.Sequential
-	for _, seq := range slices.Sorted(maps.Keys(b.rows)) {
-		r, key := b.rows[seq], layout.Number64(seq)
-		value := r.Encode()
+	b.rows.sort()
+	for i := range b.rows.list {
+		r := &b.rows.list[i]
+		if r.Stored && !r.Changed {
+			continue // as most are that an event comes to
+		}
+		key, start := layout.Number64(r.seq), len(b.values)
+		b.values = r.Append(b.values)
+		value := b.values[start:len(b.values):len(b.values)]
 		if err := exchanges.Put(key, value); err != nil {
 			return err
 		}
 		if r.Stored {
 			b.state.Tables.Rows.Remove(r.Sum)
 		}
-		r.Stored, r.Sum = true, layout.EntrySum(key, value)
+		r.Stored, r.Changed, r.Sum = true, false, layout.EntrySum(key, value)
 		b.state.Tables.Rows.Add(r.Sum)
 		b.work.GiveWay()
 		var err error

@@ -42,7 +42,7 @@ func TestCheckFinds(t *testing.T) {
 			return tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(7))
 		}, "exchanges 7", "exchange 7 has steps and no row"},
 		"a row too many": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(layout.BucketExchanges).Put(layout.Number64(9999), (&layout.Row{Flags: layout.RowClosed}).Encode())
+			return tx.Bucket(layout.BucketExchanges).Put(layout.Number64(9999), (&layout.Row{Flags: layout.RowClosed}).Append(nil))
 		}, "exchanges", "rows of exchanges"},
 		"a part too many": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(7, 1), layout.Nothing)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -91,6 +92,56 @@ func TestFailedCommits(t *testing.T) {
 		t.Errorf("got %v, and %d more", err, len(told))
 	}
 	checkLosses(t, s, 1000)
+}
+
+// TestCommitsAfterOthers lets commits follow that use the same memory: large ones, small ones, and some that were given
+// up half way. The check of the file at the end compares rows, index and blocks.
+func TestCommitsAfterOthers(t *testing.T) {
+	t.Parallel()
+	var commits atomic.Int64
+	s := mustOpen(t, newPath(t), Options{Wait: true, Flush: time.Hour, Fault: func() error {
+		if n := commits.Add(1); n > 0 && n%3 == 0 {
+			return errors.New("input/output error")
+		}
+		return nil
+	}})
+	var want []capture.Step
+	seq := uint64(0)
+	for _, n := range []uint64{3, 700, 1, scratchRows + 1, 2, 40} {
+		var begun, ended []capture.Step
+		for range n {
+			seq++
+			steps := exchangeSteps(seq, 40)
+			begun, ended = append(begun, steps[:2]...), append(ended, steps[2:]...)
+		}
+		for _, steps := range [][]capture.Step{begun, ended} { // an exchange begins in one commit and ends in another
+			mustAppend(t, s, steps...)
+			s.Flush()
+			want = append(want, steps...)
+		}
+	}
+	commits.Store(math.MinInt32) // no more fail
+	mustClose(t, s)
+	for i := range want {
+		want[i].Arrival, want[i].Keys = uint64(i+1), nil
+	}
+	if got := collect(t, s, 1); !reflect.DeepEqual(got, want) {
+		t.Errorf("the capture has others than the %d steps that were appended", len(want))
+	}
+	var with []uint64
+	for seq, err := range s.Find(patient(t), capture.Key{Kind: "task", Value: "task-5"}, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		with = append(with, seq)
+	}
+	var those []uint64
+	for n := uint64(5); n <= seq; n += 97 {
+		those = append(those, n)
+	}
+	if !cmp.Equal(with, those) {
+		t.Errorf("exchanges %v have the task, want %v", with, those)
+	}
 }
 
 // checkLosses looks for what the two tests above lose: the rest of exchange 2, all of 3, and the beginning of 4.

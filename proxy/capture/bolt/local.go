@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
@@ -25,9 +24,9 @@ type localAccess struct {
 	state   layout.State // what is committed
 	ended   bool         // nothing will be added
 	changed chan struct{}
-	recent  recent
 
-	followed atomic.Bool // somebody in this process waits for commits
+	followed bool // somebody in this process waits for commits
+	recent   recent
 }
 
 func newLocalAccess(path string, set segments.Set) *localAccess {
@@ -234,14 +233,18 @@ func (heldHere) Error() string { return "this process records into it; wait unti
 func (heldHere) Is(target error) bool { return target == segments.ErrLocked }
 
 // recentBytes bounds the steps that wait for a reader in the recorder's process.
-const recentBytes = 8 << 20
+const recentBytes = 4 << 20
 
 // recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process:
 // it then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor
-// parses what was parsed before that. Each block is handed out once. Whoever comes too late, or second, reads the file.
+// parses what was parsed before that. Each block is handed out once. Whoever comes second reads the file.
+//
+// What comes when it is full is not kept, until who follows has read the file up to there: he is so far behind that it
+// would be given up before he comes to it.
 type recent struct {
 	blocks []heldBlock // consecutive, with steps
 	bytes  int
+	full   bool
 }
 
 type heldBlock struct {
@@ -252,16 +255,27 @@ type heldBlock struct {
 // add takes over the steps of a commit.
 func (r *recent) add(blocks []layout.Block) {
 	for _, b := range blocks {
+		if r.full {
+			return
+		}
 		if b.Steps == nil {
 			*r = recent{}
 			continue
 		}
-		held := heldBlock{Block: layout.Block{First: b.First, Steps: b.Steps}, size: b.Weight()}
-		r.blocks = append(r.blocks, held)
-		r.bytes += held.size
+		size := b.Weight()
+		if r.bytes+size > recentBytes {
+			r.full = true
+			return
+		}
+		r.blocks = append(r.blocks, heldBlock{Block: layout.Block{First: b.First, Steps: b.Steps}, size: size})
+		r.bytes += size
 	}
-	for r.bytes > recentBytes {
-		r.drop(1)
+}
+
+// reopen begins anew, if it was full.
+func (r *recent) reopen() {
+	if r.full {
+		*r = recent{}
 	}
 }
 
@@ -274,6 +288,9 @@ func (r *recent) take(from uint64, limit int) []layout.Block {
 		i--
 	}
 	if i < 0 {
+		return nil
+	}
+	if last := r.blocks[len(r.blocks)-1].Steps; from > last[len(last)-1].Arrival {
 		return nil
 	}
 	size, end := 0, i
@@ -297,6 +314,27 @@ func (r *recent) drop(n int) {
 	r.blocks = slices.Delete(r.blocks, 0, n)
 }
 
+// keeps reports whether somebody follows who is not so far behind that he will read the file.
+func (in *localAccess) keeps() bool {
+	in.mu.RLock()
+	defer in.mu.RUnlock()
+	return in.followed && !in.recent.full
+}
+
+// follow begins to keep blocks.
+func (in *localAccess) follow() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.followed = true
+}
+
+// caughtUp is called when a reader has what is in the file.
+func (in *localAccess) caughtUp() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.recent.reopen()
+}
+
 // followerAccess is the access of readers in the recorder's own process.
 type followerAccess struct{ *localAccess }
 
@@ -304,11 +342,19 @@ func (n followerAccess) Blocks(ctx context.Context, from uint64, limit int) (fou
 	if found, last = n.takeRecent(from, limit); len(found) > 0 {
 		return found, last, nil
 	}
-	return n.localAccess.Blocks(ctx, from, limit)
+	found, last, err = n.localAccess.Blocks(ctx, from, limit)
+	size := 0
+	for i := range found {
+		size += len(found[i].Value)
+	}
+	if err == nil && size < limit { // these are all
+		n.caughtUp()
+	}
+	return found, last, err
 }
 
 // Wait is what a follower calls. From then on blocks are kept for it.
 func (n followerAccess) Wait(ctx context.Context, from uint64) error {
-	n.followed.Store(true)
+	n.follow()
 	return n.localAccess.Wait(ctx, from)
 }

@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"reflect"
 	"sync"
@@ -134,15 +135,102 @@ func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 			t.Errorf("take(%d, %d) gave blocks %v, want %v", tt.from, tt.limit, got, tt.want)
 		}
 	}
-	for first := range uint64(20) {
-		r.add([]layout.Block{of(13+4*first, recentBytes/4)})
+	r.reopen() // it is not full
+	r.add([]layout.Block{of(13, recentBytes/4)})
+	r.reopen()
+	for first := range uint64(19) {
+		r.add([]layout.Block{of(17+4*first, recentBytes/4)})
 	}
 	if r.bytes > recentBytes || len(r.blocks) != 4 {
 		t.Errorf("%d blocks of %d bytes are kept, want 4 of at most %d", len(r.blocks), r.bytes, recentBytes)
 	}
+	if beyond, last := r.take(29, 9000), firsts(r.take(28, 9000)); beyond != nil || !cmp.Equal(last, []uint64{25}) {
+		t.Errorf("the last step that is kept is in block %v, want 25; %d blocks have the one after it", last, len(beyond))
+	}
+	r.add([]layout.Block{of(93, 1000)})
+	if len(r.blocks) != 0 {
+		t.Errorf("%d blocks are kept after some that were not, want none", len(r.blocks))
+	}
+	r.reopen()
+	r.add([]layout.Block{of(97, 1000)})
+	if len(r.blocks) != 1 {
+		t.Errorf("%d blocks are kept since who follows has caught up, want 1", len(r.blocks))
+	}
 	r.add([]layout.Block{{First: 400}})
 	if len(r.blocks) != 0 || r.bytes != 0 {
 		t.Errorf("%d blocks are kept across one of which the steps were not kept, want none", len(r.blocks))
+	}
+}
+
+// TestSlowFollower reads while it is near, falls behind by more than is kept for it, and comes near again. It gets the
+// same from memory and from the file: all steps, in order.
+func TestSlowFollower(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newPath(t), Options{})
+	parsed := &capture.Parsed{} // is in memory only
+	seq, size := uint64(0), 4000
+	record := func(n int) {
+		for range n {
+			seq++
+			steps := exchangeSteps(seq, size)
+			for i := range steps {
+				steps[i].Parsed = parsed
+			}
+			mustAppend(t, s, steps...)
+			if seq%50 == 0 {
+				s.Flush()
+			}
+		}
+		s.Flush()
+	}
+	var seen []capture.Step
+	memory := 0
+	follow := func(most int) (fromMemory, read int) {
+		next := uint64(len(seen)) + 1
+		if err := s.Wait(patient(t), next); err != nil {
+			t.Fatal(err)
+		}
+		before := memory
+		for step, err := range s.Steps(patient(t), next) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step.Parsed != nil {
+				memory++
+			}
+			step.Parsed = nil
+			seen = append(seen, step)
+			if read++; read == most {
+				break
+			}
+		}
+		return memory - before, read
+	}
+	const all = math.MaxInt
+	record(1)
+	follow(all)
+	record(100)
+	if got, of := follow(all); of != 700 || got != of {
+		t.Errorf("of %d steps that came while it waited %d are from memory, want all of 700", of, got)
+	}
+	const many = 3 * recentBytes / 4000
+	record(many)
+	if held := s.local.recent.bytes; held == 0 || held > recentBytes {
+		t.Errorf("%d bytes are kept, want some, and at most %d", held, recentBytes)
+	}
+	far, of := follow(3000)
+	record(10) // while it is far behind
+	got, rest := follow(all)
+	if far, of = far+got, of+rest; of != 7*(many+10) || far == 0 || far > of/2 {
+		t.Errorf("of %d steps that came while it was far behind %d are from memory, want some of %d", of, far, 7*(many+10))
+	}
+	record(100)
+	if got, of := follow(all); of != 700 || got != of {
+		t.Errorf("of %d steps that came after it had caught up %d are from memory, want all of 700", of, got)
+	}
+	mustClose(t, s)
+	if stored := collect(t, s, 1); !reflect.DeepEqual(stored, seen) { // cmp.Diff of them all takes half a minute
+		t.Errorf("who follows saw %d steps, and others than the %d of the file", len(seen), len(stored))
 	}
 }
 

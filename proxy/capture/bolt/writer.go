@@ -32,9 +32,8 @@ type writer struct {
 	since   time.Time     // when the first of the steps under way came
 	whole   time.Time     // what came before is stored with the steps under way
 	watch   segments.Watch
-	size    int64  // bytes of the last segment that are in use
-	raw     []byte // room for the block under way
-	room    []byte // for blocks
+	size    int64 // bytes of the last segment that are in use
+	scratch scratch
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	work    background.Work
@@ -131,11 +130,11 @@ func (w *writer) admit() {
 	w.local.admit(b.state.Unreported)
 }
 
-// batch begins a batch.
+// batch begins a batch, when the one before it was stored or given up.
 func (w *writer) batch() *batch {
+	w.scratch.reset()
 	b := &batch{
-		state: w.state, young: w.young, rows: make(map[uint64]*layout.Row), lookup: w.lookup, raw: w.raw[:0],
-		room: w.room[:0], keep: w.local.followed.Load(), work: &w.work,
+		state: w.state, young: w.young, lookup: w.lookup, keep: w.local.keeps(), work: &w.work, scratch: &w.scratch,
 	}
 	b.state.Ended = false
 	b.state.Beat = layout.Beat{Whole: w.whole.UnixNano(), Within: w.within()}
@@ -157,12 +156,6 @@ func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) 
 		}
 	}
 	b.endBlock()
-	if cap(b.raw) <= 2*layout.BlockTarget {
-		w.raw = b.raw
-	}
-	if cap(b.room) <= 2*layout.RoomSize {
-		w.room = b.room
-	}
 	return refused
 }
 
@@ -202,12 +195,13 @@ func (w *writer) store(b *batch) error {
 func (w *writer) adopt(b *batch) {
 	w.state, w.young = b.state, b.young
 	w.begun += b.begun
-	for seq, r := range b.rows {
+	for i := range b.rows.list {
+		r := &b.rows.list[i]
 		if r.Flags&layout.RowClosed != 0 {
-			delete(w.open, seq)
+			delete(w.open, r.seq)
 		} else {
 			r.Last = 0
-			w.open[seq] = *r
+			w.open[r.seq] = r.Row
 		}
 	}
 	w.local.advance(w.state, b.blocks)
@@ -371,9 +365,15 @@ func (w *writer) run(q *queue) {
 		q.done(len(steps))
 		w.keeper.done()
 		clear(steps)
-		spare = steps
+		if spare = steps; cap(spare) > max(spareSteps, 4*len(steps)) {
+			spare = nil // it was made for a backlog
+		}
 	}
 }
+
+// spareSteps is how many steps a queue has room for that is used again, however few there are: some more than wait under
+// load.
+const spareSteps = 4096
 
 // An Account says what became of the exchanges that were appended since Open: their number is Exchanges and
 // LostExchanges together.

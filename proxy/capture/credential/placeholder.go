@@ -15,8 +15,8 @@ const (
 )
 
 // Placeholder returns the placeholder with a digest and a fingerprint, of as many digits as the constants say.
-func Placeholder(digest, fingerprint string) string {
-	return placeholderPrefix + digest + "." + fingerprint
+func Placeholder[T string | []byte](digest T, fingerprint string) string {
+	return placeholderPrefix + string(digest) + "." + fingerprint
 }
 
 // IsPlaceholder reports whether a text is a placeholder.

@@ -12,6 +12,11 @@ import (
 // A piece is a part of a body, of a request or of an answer.
 type piece capture.RequestBody
 
+// is reports whether a piece is another one, with the same bytes in memory.
+func (p piece) is(q piece) bool {
+	return same(p.Data, q.Data) && (p.Data == nil) == (q.Data == nil) && p.Dropped == q.Dropped && p.Decoded == q.Decoded
+}
+
 // held is a body on its way through the redactor.
 type held struct {
 	kind    bodyKind

@@ -31,16 +31,17 @@ func (r *redactor) responseBody(out []capture.Step, s capture.Step, what capture
 
 func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.RequestEnd) []capture.Step {
 	o := r.exchange(s)
-	capture.Assemble(o.x, s)
+	capture.Assemble(&o.x, s)
 	var keys []capture.Key
 	out, s.Parsed, keys = o.endRequest(out)
-	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
-	s.What = what
-	s.Keys = append(s.Keys, keys...)
+	if len(what.Trailer) > 0 {
+		what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+		s.What = what
+	}
+	s.Keys = withKeys(s.Keys, keys)
 	out = append(out, s)
-	if o.answered != nil {
-		answered := *o.answered
-		o.answered = nil
+	if answered := o.answered; answered.What != nil {
+		o.answered = capture.Step{}
 		out = r.responseEnd(out, answered, answered.What.(capture.ResponseEnd))
 	}
 	return out
@@ -49,15 +50,17 @@ func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.R
 func (r *redactor) responseEnd(out []capture.Step, s capture.Step, what capture.ResponseEnd) []capture.Step {
 	o := r.exchange(s)
 	if !o.requestDone {
-		o.answered = &s
+		o.answered = s
 		return out
 	}
-	capture.Assemble(o.x, s)
+	capture.Assemble(&o.x, s)
 	var keys []capture.Key
 	out, s.Parsed, keys = o.endResponse(out)
-	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
-	s.What = what
-	s.Keys = append(s.Keys, keys...)
+	if len(what.Trailer) > 0 {
+		what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+		s.What = what
+	}
+	s.Keys = withKeys(s.Keys, keys)
 	return append(out, s)
 }
 
@@ -65,33 +68,43 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 	if o := r.open[s.Seq]; o != nil {
 		var keys []capture.Key
 		out, keys = r.finish(out, o)
-		s.Keys = append(s.Keys, keys...)
-		what.Dropped += o.withheld
+		s.Keys = withKeys(s.Keys, keys)
+		if o.withheld > 0 {
+			what.Dropped += o.withheld
+			s.What = what
+		}
+		r.forget(o)
 	}
 	if what.Fault != nil && !r.opts.Keep {
 		fault := *what.Fault
 		fault.Detail = r.mask.text(fault.Detail)
 		what.Fault = &fault
+		s.What = what
 	}
-	s.What = what
 	return append(out, s)
 }
 
-// finish hands on what waits in an exchange of which no more will come, and forgets it. It returns the keys that have
-// no step to go with.
+// finish hands on what waits in an exchange of which no more will come. It returns the keys that have no step to go
+// with.
 func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, []capture.Key) {
 	var keys, more []capture.Key
 	if !o.requestDone {
 		out, _, keys = o.endRequest(out)
 	}
-	if o.answered != nil {
-		out = r.responseEnd(out, *o.answered, o.answered.What.(capture.ResponseEnd))
+	if answered := o.answered; answered.What != nil {
+		out = r.responseEnd(out, answered, answered.What.(capture.ResponseEnd))
 	} else if !o.responseDone && (o.x.Response != nil || o.response.last.What != nil) {
 		out, _, more = o.endResponse(out)
 	}
-	r.held -= o.remembered
-	delete(r.open, o.x.Seq)
-	return out, append(keys, more...)
+	return out, withKeys(keys, more)
+}
+
+// withKeys returns keys and more of them.
+func withKeys(keys, more []capture.Key) []capture.Key {
+	if len(keys) == 0 {
+		return more
+	}
+	return append(keys, more...)
 }
 
 // endRequest describes the request and hands on its body. It returns what that was parsed to, if it is handed on as it
@@ -100,10 +113,12 @@ func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, *capture.
 	o.requestDone = true
 	b := &o.x.Request.Body
 	p, parsed, keys, err := o.end(&o.request, b, func(by capture.Describer, m *capture.Parsed) capture.Description {
-		return by.Request(o.x, m)
+		return by.Request(&o.x, m)
 	})
 	if s := o.request.last; s.What != nil {
-		s.What = capture.RequestBody(p)
+		if was, ok := s.What.(capture.RequestBody); !ok || !p.is(piece(was)) {
+			s.What = capture.RequestBody(p)
+		}
 		out = o.note(append(out, s), err)
 	}
 	o.remember(b)
@@ -115,10 +130,12 @@ func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture
 	o.responseDone = true
 	b := &o.answer().Body
 	p, parsed, keys, err := o.end(&o.response, b, func(by capture.Describer, m *capture.Parsed) capture.Description {
-		return by.Response(o.x, m)
+		return by.Response(&o.x, m)
 	})
 	if s := o.response.last; s.What != nil {
-		s.What = capture.ResponseBody(p)
+		if was, ok := s.What.(capture.ResponseBody); !ok || !p.is(piece(was)) {
+			s.What = capture.ResponseBody(p)
+		}
 		out = o.note(append(out, s), err)
 	}
 	b.Data = nil // the next Sink's now
@@ -129,7 +146,8 @@ func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture
 func (o *openExchange) answer() *capture.Response {
 	if o.x.Response == nil {
 		unknown := capture.Body{Size: capture.NotKnown, At: capture.NotKnown}
-		o.x.Response = &capture.Response{At: capture.NotKnown, Body: unknown}
+		o.room = capture.Response{At: capture.NotKnown, Body: unknown}
+		o.x.Response = &o.room
 	}
 	return o.x.Response
 }
@@ -149,14 +167,18 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	} else if text, coded, whole, err = h.finish(b, o.r.decodeLimit); len(text) > longBody && o.r.outOfTime() {
 		text, coded, whole, err = nil, false, false, errNoTime
 	}
-	parsed = &capture.Parsed{Head: h.head, Text: text}
+	room := &struct { // one piece of memory for both
+		capture.Parsed
+		doc jsondoc.Doc
+	}{Parsed: capture.Parsed{Head: h.head, Text: text}}
+	parsed = &room.Parsed
 	switch {
 	case err != nil || len(text) == 0:
 	case h.kind == bodyGRPC:
 		readMessage(h.head.GRPCMessage(), text, parsed)
 	case h.kind == bodyJSON || looksLikeJSON(text):
-		doc := jsondoc.Parse(text)
-		parsed.Doc = &doc
+		room.doc = jsondoc.Parse(text)
+		parsed.Doc = &room.doc
 	}
 	d, ok := o.describe(parsed, ask)
 	if !ok && err == nil && !o.r.opts.Keep {
@@ -217,7 +239,7 @@ func (o *openExchange) describe(
 		}
 	}()
 	d = ask(o.r.opts.Describer, m)
-	o.r.names.Learn(o.x, d)
+	o.r.names.Learn(&o.x, d)
 	return d, true
 }
 
@@ -262,9 +284,9 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	s.Parsed = nil
 	parsed.Head = o.response.head
 	d, ok := o.describe(parsed,
-		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(&o.x, &e, m) })
 	parsed.Head = nil // which may have held secrets
-	s.Keys = append(s.Keys, d.Keys...)
+	s.Keys = withKeys(s.Keys, d.Keys)
 	if r.opts.Keep {
 		s.Parsed = parsed
 		return append(out, s)
@@ -308,14 +330,7 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 		what.Head = r.head(r.exchange(s), what.Head, answerHead)
 		s.What = what
 	case capture.ResponseHead:
-		o := r.exchange(s)
-		capture.Assemble(o.x, s)
-		head := capture.ParseResponseHead(what.Head)
-		o.response.head = &head
-		var note string
-		what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
-		s.What = what
-		return withNote(append(out, s), note)
+		return r.answered(out, s, what)
 	case capture.ResponseBody:
 		return r.responseBody(out, s, what)
 	case capture.ResponseEvent:
@@ -324,7 +339,7 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 		return r.responseEnd(out, s, what)
 	case capture.Fact:
 		if o := r.open[s.Seq]; o != nil {
-			capture.Assemble(o.x, s)
+			capture.Assemble(&o.x, s)
 		}
 		s.What = r.fact(what)
 	case capture.Closed:

@@ -3,14 +3,17 @@ package redact
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/jsondoc"
 )
 
 func TestDescribes(t *testing.T) {
@@ -294,6 +297,66 @@ func TestNoTimeForLongBodies(t *testing.T) {
 			}
 			if bytes.Contains(x.Request.Body.Data, []byte("hunter2")) {
 				t.Errorf("overdue %t: a body of %d bytes keeps its secret", overdue, size)
+			}
+		}
+	}
+}
+
+// What is remembered of an exchange is used again for the next one: nothing of the first shows in that.
+func TestNextExchange(t *testing.T) {
+	body := capture.RequestBody{Data: []byte(`{"access_token":"abc"}`), Dropped: 3}
+	opened := capture.Opened{
+		Conn: 1, Stream: 3, Client: capture.Peer{Name: "c"}, Agent: capture.Peer{Name: "booker"}, Head: []byte(jsonPost),
+	}
+	answer := capture.ResponseHead{Head: []byte(jsonAnswer)}
+	end := capture.ResponseEnd{Trailer: []byte("X-Token: abc\r\n")}
+	whole := new(tape).add(opened, body, answer, capture.Informational{Head: []byte("HTTP/1.1 103 Early\r\n\r\n")},
+		capture.ResponseBody{Data: []byte(`{"token":"abc"}`), Decoded: true}, end, capture.Fact{Note: "n"},
+		capture.RequestEnd{Size: 22}, capture.Closed{Dropped: 1}).steps
+	tapes := map[string][]capture.Step{
+		"whole": whole,
+		"gap":   new(tape).add(capture.ResponseBody{Data: []byte("{}")}, capture.RequestBody{Data: []byte("x")}, capture.Closed{}).steps,
+		"stream": new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestEnd{}, capture.ResponseHead{Stream: true},
+			capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {\"token\":\"abc\"}\n\n")}},
+			capture.ResponseEnd{}, capture.Closed{}).steps,
+		"nothing more":   new(tape).add(capture.Opened{Head: []byte("GET / HTTP/1.1\r\n\r\n")}, capture.Closed{}).steps,
+		"cut off":        new(tape).add(opened, body, answer, end, capture.Closed{}).steps,
+		"withheld":       new(tape).add(opened, capture.RequestBody{Data: bytes.Repeat([]byte("{"), 100)}, capture.Closed{}).steps,
+		"twice":          slices.Concat(whole[:2], whole),
+		"after its end":  slices.Concat(whole, whole[4:5], whole[8:]),
+		"not HTTP":       new(tape).add(capture.Opened{Head: []byte("\x16\x03token")}, capture.Closed{}).steps,
+		"undecided body": new(tape).add(capture.Opened{}, capture.RequestBody{Data: []byte(" ")}, capture.Closed{}).steps,
+	}
+	asked := func(x *capture.Exchange) capture.Description {
+		seen := fmt.Sprintf("%+v %+v %+v", x.Request, x.Response != nil, x.Notes)
+		return capture.Description{Keys: []capture.Key{{Kind: "seen", Value: seen}}}
+	}
+	d := fakeDescriber{request: asked, response: asked}
+	after := func(names ...string) []capture.Step {
+		sink := &recordingSink{}
+		r := New(sink, Options{Key: testMask.key, Describer: d, MaxHeld: 99})
+		for i, name := range names {
+			sink.steps = nil
+			for _, s := range tapes[name] {
+				s.Seq = uint64(i + 1)
+				if err := r.Append(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i := range sink.steps {
+			sink.steps[i].Seq = 0
+		}
+		if in := r.(*redactor); len(in.open) > 0 {
+			t.Errorf("after %q %d are open", names, len(in.open))
+		}
+		return sink.steps
+	}
+	for second := range tapes {
+		want := after(second)
+		for first := range tapes {
+			if diff := cmp.Diff(want, after(first, second), cmpopts.IgnoreUnexported(jsondoc.Value{})); diff != "" {
+				t.Errorf("%q after %q (-want +got):\n%s", second, first, diff)
 			}
 		}
 	}

@@ -73,9 +73,9 @@ func (r *redactor) grpcEvent(
 	readMessage(as, e.Raw, parsed)
 	parsed.Text = nil // which is that of bodies
 	d, ok := o.describe(parsed,
-		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(&o.x, &e, m) })
 	parsed.Head, s.Parsed = nil, nil // which may have held secrets
-	s.Keys = append(s.Keys, d.Keys...)
+	s.Keys = withKeys(s.Keys, d.Keys)
 	if r.opts.Keep {
 		s.Parsed = parsed
 		return append(out, s)

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"a2atap/proxy/capture"
@@ -57,25 +58,74 @@ func (m *mask) head(head []byte, kind headKind) []byte {
 
 var lineFeed = []byte{'\n'}
 
-// harmlessHead reports whether a head surely holds no secret, given what it was parsed to: it keeps to the grammar,
-// none of its names is that of a credential, and neither the target nor a value can be a URL with one in it.
-func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
-	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
-		h.Status == 0 && h.Method == "" || strings.ContainsAny(h.Target, "?#@") ||
-		h.Method == "CONNECT" || h.Method == "PRI" {
-		return false
+// plainHead is head for one that keeps to the grammar, given what it was parsed to, and much faster. It returns what the
+// head without its secrets is parsed to, too. Where ok is false, the head has to be read line by line.
+func (m *mask) plainHead(raw []byte, h *capture.Head, kind headKind) (now []byte, parsed *capture.Head, ok bool) {
+	if !isPlainHead(raw, h) {
+		return nil, nil, false
 	}
-	start, _, _ := bytes.Cut(raw, lineFeed)
-	if cr := bytes.IndexByte(start, '\r'); cr >= 0 && cr != len(start)-1 { // behind which a field can stand
-		return false
+	var edits []edit
+	parsed = h
+	seen, at := 0, bytes.IndexByte(raw, '\n')+1 // what stands before was searched; where the line at hand begins
+	urls := hasURLSign(raw)
+	newTarget := false
+	if kind == requestHead && urls && strings.ContainsAny(h.Target, urlSigns) {
+		hidden := m.requestLine(h.Line)
+		if newTarget = hidden != h.Line; newTarget {
+			edits = append(edits, edit{0, len(h.Line), hidden})
+		}
+		seen = at
 	}
 	for i := range h.Fields {
 		f := &h.Fields[i]
-		if m.header(f.Name).Hidden() || strings.ContainsAny(f.Value, "?#@") || strings.EqualFold(f.Name, grpc.DetailsField) {
-			return false
+		start := at
+		at += bytes.IndexByte(raw[at:], '\n') + 1
+		if !m.header(f.Name).Hidden() && !strings.EqualFold(f.Name, grpc.DetailsField) &&
+			(!urls || !strings.ContainsAny(f.Value, urlSigns)) {
+			continue
 		}
+		if marksOf(raw[seen:start])&^markURL != 0 {
+			return nil, nil, false
+		}
+		seen = at
+		line := string(bytes.TrimSuffix(raw[start:at-1], []byte{'\r'}))
+		_, hidden := m.field(line)
+		if hidden == line {
+			continue
+		}
+		if parsed == h {
+			parsed = new(*h)
+			parsed.Fields = slices.Clone(h.Fields)
+		}
+		parsed.Fields[i].Value = strings.Trim(hidden[len(f.Name)+1:], " \t")
+		edits = append(edits, edit{start, start + len(line), hidden})
 	}
-	return marksOf(raw)&^markURL == 0
+	if marksOf(raw[seen:])&^markURL != 0 {
+		return nil, nil, false
+	}
+	now = splice(raw, edits)
+	if newTarget {
+		again := capture.ParseRequestHead(now)
+		parsed = &again
+	}
+	return now, parsed, true
+}
+
+// urlSigns are what a URL has one of where it may hold a secret.
+const urlSigns = "?#@"
+
+func hasURLSign(text []byte) bool {
+	return bytes.IndexByte(text, '?') >= 0 || bytes.IndexByte(text, '#') >= 0 || bytes.IndexByte(text, '@') >= 0
+}
+
+// isPlainHead reports whether a head keeps to the grammar so that each of its lines is what it was parsed to, and can be
+// searched by itself.
+func isPlainHead(raw []byte, h *capture.Head) bool {
+	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
+		h.Status == 0 && !capture.IsToken(h.Method) || h.Method == "CONNECT" || h.Method == "PRI" {
+		return false
+	}
+	return strings.IndexByte(h.Line, '\r') < 0 // behind which a field can stand
 }
 
 // isRequestLine reports whether a line begins with a method and something after it.

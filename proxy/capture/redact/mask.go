@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"io"
 	"strings"
 
 	"a2atap/proxy/capture"
@@ -30,9 +29,10 @@ func (m *mask) placeholder(secret string) string {
 		m.mac, m.keyName = hmac.New(sha256.New, m.key), Fingerprint(m.key)
 	}
 	m.mac.Reset()
-	io.WriteString(m.mac, secret) //nolint:errcheck // a hash takes everything
-	var sum [sha256.Size]byte
-	digest := hex.EncodeToString(m.mac.Sum(sum[:0])[:credential.PlaceholderDigits/2])
+	m.mac.Write([]byte(secret))
+	var room [sha256.Size + credential.PlaceholderDigits]byte
+	sum := m.mac.Sum(room[:0])
+	digest := hex.AppendEncode(sum, sum[:credential.PlaceholderDigits/2])[len(sum):]
 	return credential.Placeholder(digest, m.keyName)
 }
 

@@ -116,8 +116,9 @@ func (n *Names) RequestHead(key []byte, agent capture.Peer, head []byte) []byte 
 		return head
 	}
 	m := mask{key: key, agent: known}
-	if h := capture.ParseRequestHead(head); m.harmlessHead(head, &h) {
-		return head
+	h := capture.ParseRequestHead(head)
+	if now, _, ok := m.plainHead(head, &h, requestHead); ok {
+		return now
 	}
 	return m.head(head, requestHead)
 }

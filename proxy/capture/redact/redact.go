@@ -16,7 +16,6 @@
 package redact
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -149,8 +148,10 @@ type redactor struct {
 	mask    mask
 	scoped  mask // with what is known of the agent at hand; see maskFor
 	open    map[uint64]*openExchange
-	names   *Names // what cards said
-	held    int64  // bytes of bodies in memory
+	spare   []*openExchange // empty ones
+	heads   [2]lastHeads    // by kind
+	names   *Names          // what cards said
+	held    int64           // bytes of bodies in memory
 	maxHeld int64
 	places  map[*string]*placeSet // by the first of the pointers that the Describer named
 
@@ -164,7 +165,10 @@ func (r *redactor) Append(steps ...capture.Step) error {
 	out := make([]capture.Step, 0, len(steps)) // not reused: next takes it over
 	for _, s := range steps {
 		out = r.step(out, s)
-		r.work.GiveWay()
+		switch s.What.(type) {
+		case capture.RequestEnd, capture.ResponseEnd, capture.ResponseEvent: // which are much more work than all else
+			r.work.GiveWay()
+		}
 	}
 	if len(out) == 0 {
 		return nil
@@ -177,9 +181,11 @@ func (r *redactor) Close() error {
 	var out []capture.Step
 	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
 		var keys []capture.Key
-		if out, keys = r.finish(out, r.open[seq]); len(keys) > 0 {
+		o := r.open[seq]
+		if out, keys = r.finish(out, o); len(keys) > 0 {
 			out = append(out, capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Fact{}, Keys: keys})
 		}
+		r.forget(o)
 	}
 	var err error
 	if len(out) > 0 {
@@ -192,23 +198,61 @@ func (r *redactor) Close() error {
 func (r *redactor) exchange(s capture.Step) *openExchange {
 	o := r.open[s.Seq]
 	if o == nil {
-		o = &openExchange{r: r, x: capture.Assemble(nil, capture.Step{Seq: s.Seq})}
-		r.open[s.Seq] = o
+		o = r.begin(s.Seq, capture.Opened{})
 	}
 	return o
 }
 
-func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opened) []capture.Step {
-	o := &openExchange{r: r, x: capture.Assemble(nil, s)}
-	r.open[s.Seq] = o
-	head := capture.ParseRequestHead(what.Head)
-	o.request.head = &head
-	var note string
-	what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, requestHead)
-	if !r.opts.Keep {
-		what.Agent.URL = r.mask.url(what.Agent.URL)
+// begin returns the state of an exchange of which nothing has come yet.
+func (r *redactor) begin(seq uint64, what capture.Opened) *openExchange {
+	var o *openExchange
+	if n := len(r.spare); n > 0 {
+		o, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		o = &openExchange{}
 	}
-	s.What = what
+	o.r, o.x = r, what.Exchange(seq)
+	r.open[seq] = o
+	return o
+}
+
+// maxSpare bounds the states that are kept for exchanges to come.
+const maxSpare = 64
+
+// forget gives up the state of an exchange.
+func (r *redactor) forget(o *openExchange) {
+	r.held -= o.remembered
+	delete(r.open, o.x.Seq)
+	if *o = (openExchange{}); len(r.spare) < maxSpare {
+		r.spare = append(r.spare, o)
+	}
+}
+
+func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opened) []capture.Step {
+	o := r.begin(s.Seq, what)
+	head, now, note, parsed := r.readHead(o, what.Head, requestHead)
+	o.request.head = head
+	url := what.Agent.URL
+	if !r.opts.Keep {
+		url = r.mask.url(url)
+	}
+	if s.Parsed = parsed; !same(now, what.Head) || url != what.Agent.URL {
+		what.Head, what.Agent.URL = now, url
+		s.What = what
+	}
+	return withNote(append(out, s), note)
+}
+
+func (r *redactor) answered(out []capture.Step, s capture.Step, what capture.ResponseHead) []capture.Step {
+	o := r.exchange(s)
+	o.answer()
+	capture.Assemble(&o.x, s)
+	head, now, note, parsed := r.readHead(o, what.Head, answerHead)
+	o.response.head = head
+	if s.Parsed = parsed; !same(now, what.Head) {
+		what.Head = now
+		s.What = what
+	}
 	return withNote(append(out, s), note)
 }
 
@@ -227,24 +271,6 @@ func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
 		return head
 	}
 	return r.maskFor(o).head(head, kind)
-}
-
-// parsedHead returns a head without its secrets, and what it was parsed to if it has none. The note says what was left
-// out as a whole.
-func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind headKind) (
-	head []byte, note string, parsed *capture.Parsed,
-) {
-	if !r.opts.Keep && !r.maskFor(o).harmlessHead(raw, h) {
-		foreign := foreignRequest
-		if kind == answerHead {
-			foreign = foreignAnswer
-		}
-		kept, note := foreign(raw, h)
-		if masked := r.scoped.head(kept, kind); note != "" || !bytes.Equal(masked, raw) {
-			return masked, note, nil
-		}
-	}
-	return raw, "", &capture.Parsed{Head: h}
 }
 
 // maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid
@@ -279,13 +305,14 @@ func (r *redactor) fact(f capture.Fact) capture.Fact {
 // openExchange is what the redactor knows of an exchange that is not over.
 type openExchange struct {
 	r *redactor
-	x *capture.Exchange // as the Describer sees it
+	x capture.Exchange // as the Describer sees it
 
+	room              capture.Response // for that of x
 	request, response held
-	requestDone       bool          // the Describer was asked
-	responseDone      bool          // the same
-	answered          *capture.Step // a ResponseEnd that waits for the request's end
-	remembered        int64         // bytes of the request's body that count as held
-	withheld          int64         // bytes of bodies that could not be searched
-	noted             bool          // the exchange has its note about what was withheld
+	requestDone       bool         // the Describer was asked
+	responseDone      bool         // the same
+	answered          capture.Step // a ResponseEnd that waits for the request's end; without What if none does
+	remembered        int64        // bytes of the request's body that count as held
+	withheld          int64        // bytes of bodies that could not be searched
+	noted             bool         // the exchange has its note about what was withheld
 }

@@ -28,7 +28,11 @@ func splice(data []byte, edits []edit) []byte {
 		return data
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
-	out := make([]byte, 0, len(data))
+	size := len(data)
+	for _, e := range edits {
+		size += len(e.text)
+	}
+	out := make([]byte, 0, size)
 	at := 0
 	for _, e := range edits {
 		if e.start < at {

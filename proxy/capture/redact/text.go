@@ -41,35 +41,29 @@ func marksOf(text []byte) (found marks) {
 	return found | schemesOf(text)
 }
 
-// schemesOf returns which schemes stand in a text with a blank behind them. It looks at the last byte that either could
-// have there, and goes on by as many as neither can begin at (Horspool's algorithm, for two words).
+// schemesOf returns which schemes stand in a text with a blank behind them.
 func schemesOf(text []byte) (found marks) {
-	const size = len("asic ")
-	for i := size - 1; i < len(text); i += int(schemeSkips[text[i]]) {
-		switch {
-		case text[i] != ' ':
-		case equalFold(text[i+1-size:i], "arer") && i >= size && text[i-size]|0x20 == 'e':
-			found |= markBearer
-		case equalFold(text[i+1-size:i], "asic"):
-			found |= markBasic
+	for _, b := range [...]byte{'b', 'B'} {
+		for rest := text; ; {
+			n := bytes.IndexByte(rest, b)
+			if n < 0 {
+				break
+			}
+			switch rest = rest[n+1:]; {
+			case beginsFold(rest, "earer "):
+				found |= markBearer
+			case beginsFold(rest, "asic "):
+				found |= markBasic
+			}
 		}
 	}
 	return found
 }
 
-// schemeSkips says by the last byte of five how far the next five begin that could be one of the words.
-var schemeSkips = func() (skips [256]uint8) {
-	for c := range skips {
-		skips[c] = uint8(len("asic "))
-	}
-	for _, word := range [...]string{"arer", "asic"} {
-		for i := range len(word) {
-			skip := min(skips[word[i]], uint8(len(word)-i))
-			skips[word[i]], skips[word[i]-'a'+'A'] = skip, skip
-		}
-	}
-	return skips
-}()
+// beginsFold reports whether a text may begin with a word that is given in lower case, in any case.
+func beginsFold(text []byte, lower string) bool {
+	return len(text) >= len(lower) && equalFold(text[:len(lower)], lower)
+}
 
 // equalFold reports whether letters are others in lower case, in any case.
 func equalFold(text []byte, lower string) bool {

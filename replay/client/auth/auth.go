@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"a2atap/replay/client"
 )
 
@@ -99,7 +101,7 @@ func Parse(text string, resolve func(string) (string, error)) (Credentials, erro
 		return Credentials{}, ErrFormat
 	case kind == "query":
 		return Credentials{Query(name, value), []string{value, url.QueryEscape(value)}, "", name}, nil
-	case !fits(value) || !isToken(name) && kind == "header":
+	case !fits(value) || !httpguts.ValidHeaderFieldName(name) && kind == "header":
 		return Credentials{}, ErrFormat
 	case kind == "bearer":
 		return Credentials{Bearer(value), []string{value}, authorization, ""}, nil
@@ -129,19 +131,7 @@ func parseBasic(rest string, resolve func(string) (string, error)) (Credentials,
 }
 
 // ValidHeader reports whether a header field may have that name and that value.
-func ValidHeader(name, value string) bool { return isToken(name) && fits(value) }
+func ValidHeader(name, value string) bool { return httpguts.ValidHeaderFieldName(name) && fits(value) }
 
 // fits reports whether a text may stand in a header field.
 func fits(value string) bool { return !strings.ContainsAny(value, "\r\n\x00") }
-
-// isToken reports whether a text may be the name of a header field (RFC 9110 section 5.6.2).
-func isToken(name string) bool {
-	for i := range len(name) {
-		b := name[i]
-		letter := 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9'
-		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(b)) {
-			return false
-		}
-	}
-	return name != ""
-}

@@ -27,24 +27,24 @@ type Row struct {
 	Last uint64    // the last block of the batch with steps of it
 	Keys []KeyHash // what the index has of an open exchange
 
-	Stored bool   // in this segment
-	Sum    uint64 // then: its EntrySum
+	Stored  bool   // in this segment
+	Changed bool   // then: since it was stored
+	Sum     uint64 // then: its EntrySum when it was stored
 }
 
 // Unknown reports whether the capture has nothing of the exchange.
 func (r *Row) Unknown() bool { return r.First == 0 && r.Flags&RowContinued == 0 }
 
-// Encode returns the value of a row.
-func (r *Row) Encode() []byte {
-	var e Encoder
-	e.B = append(make([]byte, 0, 32), r.Flags)
+// Append appends the value of a row.
+func (r *Row) Append(b []byte) []byte {
+	e := Encoder{append(b, r.Flags)}
 	e.Number(r.First)
 	e.Instant(r.Started)
 	e.Signed(int64(r.Ended))
 	return e.B
 }
 
-// DecodeRow reads what Encode returned.
+// DecodeRow reads what Append appended.
 func DecodeRow(b []byte) (Row, error) {
 	d := Decoder{B: b}
 	r := Row{Flags: d.Octet(), First: d.Number(), Started: d.Instant(), Ended: time.Duration(d.Signed())}
@@ -55,12 +55,17 @@ func DecodeRow(b []byte) (Row, error) {
 }
 
 // Learn reports whether a key is new. Every event of a stream names its task again.
+//
+// Copies of a row may share the memory of their keys, so only one of them may go on to learn.
 func (r *Row) Learn(h KeyHash) bool {
 	if slices.Contains(r.Keys, h) {
 		return false
 	}
 	if len(r.Keys) < maxKeys {
-		r.Keys = append(r.Keys[:len(r.Keys):len(r.Keys)], h)
+		if r.Keys == nil {
+			r.Keys = make([]KeyHash, 0, usualKeys)
+		}
+		r.Keys = append(r.Keys, h)
 	}
 	return true
 }
@@ -74,8 +79,12 @@ func (r *Row) Close(c *capture.Closed, s *capture.Step) {
 	if c.Fault != nil {
 		r.Flags |= rowFault
 	}
-	r.Ended = s.Offset
+	r.Ended, r.Changed = s.Offset, true
 }
 
-// maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
-const maxKeys = 64
+const (
+	// maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
+	maxKeys = 64
+
+	usualKeys = 4 // agent, operation, task and context
+)

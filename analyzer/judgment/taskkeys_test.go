@@ -1,0 +1,24 @@
+package judgment
+
+import (
+	"testing"
+
+	"a2atap/analyzer"
+)
+
+// A key that was worked out before is that of the same agent and id only.
+func TestTaskKeys(t *testing.T) {
+	var keys taskKeys
+	names := []string{"", "a", "b", "ab"}
+	for range 2 {
+		for _, agent := range names {
+			for _, id := range names {
+				for range 2 {
+					if got, want := keys.of(agent, id), analyzer.TaskKeyOf(agent, "", id); got != want {
+						t.Fatalf("the key of %q at %q is %x, want %x", id, agent, got, want)
+					}
+				}
+			}
+		}
+	}
+}
