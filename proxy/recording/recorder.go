@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -82,6 +84,7 @@ type Recorder struct {
 	reason     error          // why
 	retry      []capture.Step // ends whose batch the sink refused
 	batch      []stepLoss     // of the batch at hand
+	random     *bufio.Reader  // what ids are made of
 	work       background.Work
 
 	mu    sync.Mutex
@@ -121,6 +124,7 @@ func New(opts Options) *Recorder {
 		seq:    opts.Seq,
 		open:   make(map[uint64]*exchange),
 		agents: make(knownAgents),
+		random: bufio.NewReaderSize(rand.Reader, 1<<10),
 	}
 	r.conns.Store(opts.Conn)
 	go r.run()
@@ -151,6 +155,9 @@ func (r *Recorder) Close(ctx context.Context) error {
 	return r.err
 }
 
+// Of small pieces so many take a few microseconds, and asking the clock after each would take as much as they do.
+const few, smallPiece = 8, 512
+
 // run records until the queue is closed and empty.
 func (r *Recorder) run() {
 	defer close(r.done)
@@ -170,7 +177,9 @@ func (r *Recorder) run() {
 		steps := make([]capture.Step, 0, len(s.pieces))
 		for i := range s.pieces {
 			steps = r.record(steps, &s.pieces[i])
-			r.work.GiveWay()
+			if i%few == few-1 || len(s.pieces[i].data) > few*smallPiece {
+				r.work.GiveWay()
+			}
 		}
 		r.append(steps)
 		r.q.release(s)
@@ -347,7 +356,7 @@ func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	name, how := r.nameClient(x, p.data)
 	x.peer = capture.Peer{Name: name, Addr: x.conn.client, URL: x.conn.home(), How: how}
 	return capture.Step{Seq: x.seq, What: capture.Opened{
-		ID:      uuid.New(),
+		ID:      uuid.Must(uuid.NewRandomFromReader(r.random)), // of which no reading fails
 		Conn:    x.conn.number,
 		Stream:  x.on,
 		Started: r.q.base.Add(p.at).Round(0).UTC(),

@@ -8,7 +8,9 @@ import (
 
 const (
 	idleCheck = 100 * time.Millisecond // how often it is looked whether a recording is idle
-	idleShare = 100                    // giving memory back takes at most this part of the time: one in so many
+	idleShare = 200                    // giving memory back takes at most this part of the time: one in so many; and
+	muchShare = 10                     // when there is much of it
+	much      = 16 << 20               // bytes more than were left the last time
 )
 
 // A memoryKeeper gives memory that is not in use back to the system while nothing is recorded or judged: buffers that a
@@ -18,11 +20,14 @@ type memoryKeeper struct {
 	trim     func()           // keeps what is in use within its bounds, while it grows
 	busy     func() bool      // something waits to be recorded
 	free     func()           // two collections, since pools keep what they hold over the first
+	held     func() uint64    // bytes of memory that are not given back
 	now      func() time.Time // of the monotonic clock
 
-	last  uint64    // position at the last check
-	given uint64    // position when memory was last given back
-	after time.Time // before which it is not given back again
+	last  uint64        // position at the last check
+	given uint64        // position when memory was last given back
+	gave  time.Time     // when that was
+	took  time.Duration // how long it took
+	left  uint64        // what was held after it
 }
 
 // begin sets how Go runs a process that records, and checks from now on. The function that it returns ends both.
@@ -52,8 +57,8 @@ func (k *memoryKeeper) run(ctx context.Context) {
 	}
 }
 
-// check gives memory back if nothing was done since the last check, and something since it was last given back.
-// That takes a collection, so that it comes the more rarely the longer it takes.
+// check gives memory back if nothing was done since the last check, and something since it was last given back. That
+// takes a collection, so that it comes the more rarely the longer it takes, and the less there is to give.
 func (k *memoryKeeper) check() {
 	at, now := k.position(), k.now()
 	if at != k.last {
@@ -61,10 +66,13 @@ func (k *memoryKeeper) check() {
 	}
 	idle := at == k.last && !k.busy()
 	k.last = at
-	if !idle || at == k.given || now.Before(k.after) {
+	if !idle || at == k.given {
 		return
 	}
-	k.given = at
+	if since := now.Sub(k.gave); since < muchShare*k.took || since < idleShare*k.took && k.held() < k.left+much {
+		return
+	}
 	k.free()
-	k.after = k.now().Add(idleShare * k.now().Sub(now))
+	k.given, k.gave, k.left = at, k.now(), k.held()
+	k.took = k.gave.Sub(now)
 }

@@ -6,14 +6,15 @@ import (
 )
 
 func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
-	var at uint64
+	var at, held uint64
 	var busy bool
 	freed, trimmed := 0, uint64(0)
 	clock := time.Unix(0, 0)
 	k := &memoryKeeper{
 		position: func() uint64 { return at }, trim: func() { trimmed = at }, busy: func() bool { return busy },
 		now:  func() time.Time { return clock },
-		free: func() { freed++; clock = clock.Add(10 * time.Millisecond) },
+		held: func() uint64 { return held },
+		free: func() { freed++; held = 1000; clock = clock.Add(10 * time.Millisecond) },
 	}
 	steps := []struct {
 		what string
@@ -28,6 +29,12 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 		{"something again", func() { at = 6 }, 1},
 		{"idle, but too soon after", func() {}, 1},
 		{"idle, later", func() { clock = clock.Add(idleShare * 10 * time.Millisecond) }, 2},
+		{"much again", func() { at, held = 7, 1000+much }, 2},
+		{"idle, with much to give back, but too soon", func() { clock = clock.Add(muchShare*10*time.Millisecond - 1) }, 2},
+		{"a moment later", func() { clock = clock.Add(1) }, 3},
+		{"not so much", func() { at, held = 8, 1000+much-1 }, 3},
+		{"idle, but too soon for little", func() { clock = clock.Add(muchShare * 10 * time.Millisecond) }, 3},
+		{"idle, much later", func() { clock = clock.Add(idleShare * 10 * time.Millisecond) }, 4},
 	}
 	for _, step := range steps {
 		step.do()

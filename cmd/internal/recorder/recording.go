@@ -296,6 +296,7 @@ func (r *Recording) keepMemory() *memoryKeeper {
 		},
 		busy:  func() bool { return r.store.Waiting() > 0 },
 		free:  func() { runtime.GC(); debug.FreeOSMemory() },
+		held:  heldMemory,
 		now:   time.Now,
 		given: position(),
 	}

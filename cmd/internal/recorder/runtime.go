@@ -78,3 +78,10 @@ func (r *runtimeSetting) end() {
 		r.restore()
 	}
 }
+
+// heldMemory returns how many bytes of memory Go has from the system.
+func heldMemory() uint64 {
+	held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(held)
+	return held[0].Value.Uint64() - held[1].Value.Uint64()
+}

@@ -357,3 +357,36 @@ func TestStepsIsASnapshot(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsAreWrittenWhenTheyChange counts the bytes of rows that commits write: a row stays as it is while events of its
+// exchange are stored, and when something is learned after its end.
+func TestRowsAreWrittenWhenTheyChange(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newPath(t), Options{})
+	whole := exchangeSteps(1, 100)
+	for _, tt := range []struct {
+		what  string
+		steps []capture.Step
+		wants bool
+	}{
+		{"the beginning", whole[:4], true},
+		{"an event", []capture.Step{event(1, 1)}, false},
+		{"the end", whole[5:], true},
+		{"a fact", []capture.Step{{Seq: 1, What: capture.Fact{Note: "late"}}}, false},
+		{"an exchange without an end", exchangeSteps(2, 100)[:6], true},
+	} {
+		mustAppend(t, s, tt.steps...)
+		s.Flush()
+		if n := len(s.writer.scratch.values); (n > 0) != tt.wants {
+			t.Errorf("%s: %d bytes of rows were written", tt.what, n)
+		}
+	}
+	mustClose(t, s)
+	if steps := collect(t, s, 1); len(steps) != 14 {
+		t.Errorf("%d steps, want 14", len(steps))
+	}
+	x, err := s.Exchange(patient(t), 1)
+	if err != nil || x.State != capture.StateClosed || len(x.Response.Events) != 1 || len(x.Notes) != 1 {
+		t.Errorf("exchange 1: %+v, error %v", x, err)
+	}
+}

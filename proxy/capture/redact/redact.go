@@ -16,7 +16,6 @@
 package redact
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -150,6 +149,7 @@ type redactor struct {
 	scoped  mask // with what is known of the agent at hand; see maskFor
 	open    map[uint64]*openExchange
 	spare   []*openExchange // empty ones
+	heads   [2]lastHeads    // by kind
 	names   *Names          // what cards said
 	held    int64           // bytes of bodies in memory
 	maxHeld int64
@@ -165,7 +165,10 @@ func (r *redactor) Append(steps ...capture.Step) error {
 	out := make([]capture.Step, 0, len(steps)) // not reused: next takes it over
 	for _, s := range steps {
 		out = r.step(out, s)
-		r.work.GiveWay()
+		switch s.What.(type) {
+		case capture.RequestEnd, capture.ResponseEnd, capture.ResponseEvent: // which are much more work than all else
+			r.work.GiveWay()
+		}
 	}
 	if len(out) == 0 {
 		return nil
@@ -227,9 +230,8 @@ func (r *redactor) forget(o *openExchange) {
 
 func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opened) []capture.Step {
 	o := r.begin(s.Seq, what)
-	head := capture.ParseRequestHead(what.Head)
-	o.request.head = &head
-	now, note, parsed := r.parsedHead(o, what.Head, &head, requestHead)
+	head, now, note, parsed := r.readHead(o, what.Head, requestHead)
+	o.request.head = head
 	url := what.Agent.URL
 	if !r.opts.Keep {
 		url = r.mask.url(url)
@@ -245,9 +247,8 @@ func (r *redactor) answered(out []capture.Step, s capture.Step, what capture.Res
 	o := r.exchange(s)
 	o.answer()
 	capture.Assemble(&o.x, s)
-	head := capture.ParseResponseHead(what.Head)
-	o.response.head = &head
-	now, note, parsed := r.parsedHead(o, what.Head, &head, answerHead)
+	head, now, note, parsed := r.readHead(o, what.Head, answerHead)
+	o.response.head = head
 	if s.Parsed = parsed; !same(now, what.Head) {
 		what.Head = now
 		s.What = what
@@ -270,29 +271,6 @@ func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
 		return head
 	}
 	return r.maskFor(o).head(head, kind)
-}
-
-// parsedHead returns a head without its secrets, and what that is parsed to if it is known, given what the head itself is
-// parsed to. The note says what was left out as a whole.
-func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind headKind) (
-	head []byte, note string, parsed *capture.Parsed,
-) {
-	if r.opts.Keep {
-		return raw, "", &capture.Parsed{Head: h}
-	}
-	m := r.maskFor(o)
-	if now, h, ok := m.plainHead(raw, h, kind); ok {
-		return now, "", &capture.Parsed{Head: h}
-	}
-	foreign := foreignRequest
-	if kind == answerHead {
-		foreign = foreignAnswer
-	}
-	kept, note := foreign(raw, h)
-	if masked := m.head(kept, kind); note != "" || !bytes.Equal(masked, raw) {
-		return masked, note, nil
-	}
-	return raw, "", &capture.Parsed{Head: h}
 }
 
 // maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid

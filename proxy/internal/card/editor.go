@@ -41,7 +41,7 @@ func (s *Site) NewEditor(local net.Addr, facts Facts) *Editor {
 // asked for and no range; and the entity tags of rewritten cards become the agent's again.
 func (l *Editor) Request(x int, head []byte) []byte {
 	q := l.request(x)
-	if q == nil || q.rpc != nil || q.bodyKnown != nil || q.doubtful && !q.found {
+	if q == nil || q.rpc != nil || q.call || q.doubtful && !q.found {
 		return head
 	}
 	tags := newTagger(l.site.State(q.host, l.local)...)
@@ -79,6 +79,12 @@ func (l *Editor) Hold(x int, head []byte) int {
 	if q == nil {
 		return 0
 	}
+	var call []byte
+	if q.call {
+		if call = l.callOf(q); call == nil {
+			return 0
+		}
+	}
 	h := capture.ParseResponseHead(head)
 	media := h.Fields.MediaType()
 	switch {
@@ -86,8 +92,8 @@ func (l *Editor) Hold(x int, head []byte) int {
 		if h.Status == 200 && capture.IsGRPC(media) {
 			return maxCard
 		}
-	case q.bodyKnown != nil:
-		if h.Status == 200 && rawhead.IsJSON(media) && q.callsForCard() {
+	case q.call:
+		if h.Status == 200 && rawhead.IsJSON(media) && callsForCard(call) {
 			return maxCard
 		}
 	case h.Status == 304 && q.marked:
@@ -184,7 +190,7 @@ func plainCard(h *capture.Head, body []byte) ([]byte, error) {
 
 // rewrite finds out which URLs of a card are replaced and by what, and records it.
 func (l *Editor) rewrite(x int, q *request, card []byte) []Replacement {
-	urls, signed, _ := URLs(card, q.bodyKnown != nil)
+	urls, signed, _ := URLs(card, q.call)
 	var replacements []Replacement
 	fact := capture.Fact{}
 	for _, u := range urls {

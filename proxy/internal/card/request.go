@@ -28,10 +28,11 @@ type request struct {
 	found    bool // the answer was a card before
 	coded    bool // the answer has a content coding
 
-	// Of a call: its body so far. The answer's side reads it after bodyKnown is closed.
-	body      []byte
-	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is not a call
-	ended     bool          // bodyKnown is closed
+	// Of a call: its body so far, under the Editor's lock.
+	call   bool
+	length int // of the body, as the head says; -1 if it does not
+	body   []byte
+	ended  bool // the body is complete, or it cannot be that of such a call, and is nil
 
 	// Of the answer's side, where cards pass as they came: what there is of the answer, if it is one.
 	answer capture.Head
@@ -52,14 +53,15 @@ func (s *Site) requestOf(head []byte) *request {
 			}
 		}
 	case "POST":
-		if q.rpc = messageOf(head); q.rpc != nil {
-			break
+		switch media := capture.MediaType(string(rawhead.Value(head, "Content-Type"))); {
+		case capture.IsGRPC(media):
+			q.rpc = messageOf(head)
+		case rawhead.IsJSON(media):
+			q.length, q.call = mayCallForCard(head)
 		}
-		length, may := mayCallForCard(head)
-		if !may {
+		if q.rpc == nil && !q.call {
 			return nil
 		}
-		q.body, q.bodyKnown = make([]byte, 0, length), make(chan struct{})
 	default:
 		return nil
 	}
@@ -76,32 +78,31 @@ func asksForCard(h *capture.Head) bool {
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
 
-// mayCallForCard reports whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its
-// body is as far as that is known. Only a complete body shows it.
+// mayCallForCard reports whether a POST of JSON may be a call of JSON-RPC that asks for the extended card, and how long
+// its body is; -1 if that is not known. Only a complete body shows it.
 func mayCallForCard(head []byte) (length int, may bool) {
-	coding := rawhead.Value(head, "Content-Encoding")
-	if len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity")) {
-		return 0, false
-	}
-	if !rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
+	if rawhead.IsCoded(head) {
 		return 0, false
 	}
 	if rawhead.Value(head, "Transfer-Encoding") != nil {
-		return 0, true
+		return -1, true
 	}
 	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
 	return length, err == nil && 0 <= length && length <= maxCallSize
 }
 
 func (q *request) end() {
-	if q.bodyKnown != nil && !q.ended {
+	if q.call && !q.ended {
 		q.ended = true
-		if !bytes.Contains(q.body, []byte("xtended")) { // as all names of the call have, and few other calls
+		if !mayName(q.body) {
 			q.body = nil // which a stream would keep for as long as it is open
 		}
-		close(q.bodyKnown)
 	}
 }
+
+// mayName reports whether a body may name the call for the extended card: all names of it have this, and few other
+// calls.
+func mayName(body []byte) bool { return bytes.Contains(body, []byte("xtended")) }
 
 // request returns what is known of an exchange that asks for a card, nil of any other.
 func (l *Editor) request(x int) *request {
@@ -110,19 +111,21 @@ func (l *Editor) request(x int) *request {
 	return l.requests[x]
 }
 
-// callsForCard reports whether the call is one for the extended card, given that its answer is here. Of an answer that
-// came before the call was complete it is not known: it passes as it came.
-func (q *request) callsForCard() bool {
-	select {
-	case <-q.bodyKnown:
-	default:
-		return false
+// callOf returns the body of a call that may be one for the extended card, given that its answer is here; nil of any
+// other. Of an answer that came before the call was complete it is not known: it passes as it came.
+func (l *Editor) callOf(q *request) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !q.ended {
+		return nil
 	}
-	if q.body == nil {
-		return false
-	}
+	return q.body
+}
+
+// callsForCard reports whether a call with that body is one for the extended card.
+func callsForCard(body []byte) bool {
 	call := a2a.DecodeRequest(a2a.Request{
-		Method: "POST", Target: "/", Body: q.body, HasBody: true, BodyKept: true,
+		Method: "POST", Target: "/", Body: body, HasBody: true, BodyKept: true,
 	}, a2a.Known{Bindings: a2a.BindingsOf(a2a.JSONRPC)})
 	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
 }
@@ -141,15 +144,14 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.requests[x]
-	if q == nil || q.bodyKnown == nil || q.ended {
-		return
-	}
-	if len(q.body)+len(p) > maxCallSize {
+	switch {
+	case q == nil || !q.call || q.ended:
+	case len(q.body)+len(p) > maxCallSize, len(p) == q.length && !mayName(p):
 		q.body = nil
 		q.end()
-		return
+	default:
+		q.body = append(q.body, p...)
 	}
-	q.body = append(q.body, p...)
 }
 
 // ObserveRequestEnd is told of the end of a request.

@@ -27,14 +27,15 @@ func NewEdit(raw []byte) *Edit {
 // Value returns the value of the first field of that name in a raw head, in any case, without the blanks around
 // it; nil if there is none. It allocates nothing, since it runs in the path of the traffic.
 func Value(head []byte, name string) []byte {
-	_, head, _ = bytes.Cut(head, lineFeed)
-	for len(head) > 0 {
-		var line []byte
-		line, head, _ = bytes.Cut(head, lineFeed)
-		if len(line) <= len(name) || line[len(name)] != ':' || !bytes.EqualFold(line[:len(name)], []byte(name)) {
-			continue
+	for at := bytes.IndexByte(head, '\n') + 1; at > 0 && at < len(head); {
+		line := head[at:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end]
 		}
-		return bytes.Trim(line[len(name)+1:], " \t\r")
+		if len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name)) {
+			return bytes.Trim(line[len(name)+1:], " \t\r")
+		}
+		at += len(line) + 1
 	}
 	return nil
 }

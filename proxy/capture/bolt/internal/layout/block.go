@@ -136,20 +136,26 @@ func Cut(s capture.Step, yield func(capture.Step)) {
 	switch what := s.What.(type) {
 	case capture.RequestBody:
 		for len(what.Data) > PieceSize {
-			s.What = capture.RequestBody{Data: what.Data[:PieceSize:PieceSize], Decoded: what.Decoded}
-			yield(s)
-			what.Data, s.Keys = what.Data[PieceSize:], nil
+			piece := capture.RequestBody{Data: what.Data[:PieceSize:PieceSize], Decoded: what.Decoded}
+			what.Data = what.Data[PieceSize:]
+			s = cutOff(s, piece, what, yield)
 		}
-		s.What = what
 	case capture.ResponseBody:
 		for len(what.Data) > PieceSize {
-			s.What = capture.ResponseBody{Data: what.Data[:PieceSize:PieceSize], Decoded: what.Decoded}
-			yield(s)
-			what.Data, s.Keys = what.Data[PieceSize:], nil
+			piece := capture.ResponseBody{Data: what.Data[:PieceSize:PieceSize], Decoded: what.Decoded}
+			what.Data = what.Data[PieceSize:]
+			s = cutOff(s, piece, what, yield)
 		}
-		s.What = what
 	}
 	yield(s)
+}
+
+// cutOff yields the step with a piece of what it carries, and returns it with the rest.
+func cutOff(s capture.Step, piece, rest capture.What, yield func(capture.Step)) capture.Step {
+	s.What = piece
+	yield(s)
+	s.What, s.Keys = rest, nil
+	return s
 }
 
 // ErrNoBlock returns the error for a block that should begin at an arrival number, and is missing.

@@ -27,8 +27,9 @@ type Row struct {
 	Last uint64    // the last block of the batch with steps of it
 	Keys []KeyHash // what the index has of an open exchange
 
-	Stored bool   // in this segment
-	Sum    uint64 // then: its EntrySum
+	Stored  bool   // in this segment
+	Changed bool   // then: since it was stored
+	Sum     uint64 // then: its EntrySum when it was stored
 }
 
 // Unknown reports whether the capture has nothing of the exchange.
@@ -78,7 +79,7 @@ func (r *Row) Close(c *capture.Closed, s *capture.Step) {
 	if c.Fault != nil {
 		r.Flags |= rowFault
 	}
-	r.Ended = s.Offset
+	r.Ended, r.Changed = s.Offset, true
 }
 
 const (
