@@ -16,9 +16,10 @@ const (
 	OfPush                        // it is about push configs
 	Configured                    // the same, or a message that is sent with a configuration, or with a push config
 	OfExtended                    // it asks for the extended card
+	OfStream                      // it asks for a stream of events
 
 	// Of the answer.
-	Refused  // it is an error, or may hold one since the call is a batch
+	Refused  // it is an error, by what it holds or by its status, or may hold one since the call is a batch
 	Streamed // it is a stream of events
 
 	// Of the object at hand. All of them hold where there is none.
@@ -50,6 +51,9 @@ func (o *Observation) Traits() (t Traits, odd a2a.Oddity) {
 	if call.Batch != nil {
 		t |= Batched | Refused
 	}
+	if call.Streams || call.Operation.Streams() {
+		t |= OfStream
+	}
 	if call.TaskID != "" {
 		t |= NamesTask
 	}
@@ -59,7 +63,7 @@ func (o *Observation) Traits() (t Traits, odd a2a.Oddity) {
 	if o.Exchange.Stream != nil {
 		t |= Streamed
 	}
-	if o.Answer != nil && o.Answer.Err != nil {
+	if o.Answer != nil && (o.Answer.Err != nil || o.Exchange.Response.Status >= 400) {
 		t |= Refused
 	}
 	if o.Entity == nil {

@@ -112,6 +112,7 @@ var AuthWWWAuthenticate = &analyzer.Rule{
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.AnswerSeen,
+	If:       analyzer.Refused,
 	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("4.4", rule.Before1...),

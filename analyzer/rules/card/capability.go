@@ -33,6 +33,7 @@ var CapStreamingUnsupported = &analyzer.Rule{
 	Title:    "streaming call not refused, though the card offers no streaming",
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
+	If:       analyzer.OfStream,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0),
 	Covers:   rule.CodeRules,

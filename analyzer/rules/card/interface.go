@@ -156,6 +156,7 @@ var ReqCapabilityStreaming = &analyzer.Rule{
 	ID:    "req-capability-streaming",
 	Title: "streaming call, and the card offers no streaming",
 	Level: analyzer.Should,
+	If:    analyzer.OfStream,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),

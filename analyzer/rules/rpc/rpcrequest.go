@@ -306,6 +306,7 @@ var RPCRequestUnknownMember = &analyzer.Rule{
 	Title: "request refused for a member that JSON-RPC does not define",
 	Level: analyzer.Advice,
 	On:    analyzer.AnswerSeen,
+	If:    analyzer.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
 	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Others are not forbidden, and most
 agents ignore them; one that reads strictly refuses the request, and this client cannot talk to it.`,

@@ -309,6 +309,7 @@ var StreamMethodAnsweredJSON = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	If:       analyzer.OfStream,
 	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
@@ -399,6 +400,7 @@ var HTTPRetryAfter = &analyzer.Rule{
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.AnswerSeen,
+	If:       analyzer.Refused,
 	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("RFC 6585 §4", rule.Before1...),
