@@ -66,8 +66,9 @@ type Exchange struct {
 	Unreleased     bool    // the client asks for a version after 1.0
 	CallbackOrigin string  // our own, at which the notifications of its webhook come; empty if they do not
 
-	viewer digest.Digest // that Viewer returns; 0 until somebody asks
-	slots  []any         // of the trackers, nil as long as all are empty
+	viewer digest.Digest  // that Viewer returns; 0 until somebody asks
+	sent   digest.Content // that Sent returns; zero until somebody asks
+	slots  []any          // of the trackers, nil as long as all are empty
 
 	taskNamed taskName // that taskKey is the key of: the one that TaskKey was asked for last
 	taskKey   TaskKey
@@ -115,7 +116,7 @@ func (x *Brief) InBatch() bool { return x.asked != "" }
 func (x *Exchange) CallOfBatch(i int) *Exchange {
 	one := *x
 	one.asked = a2a.Ptr("", i)
-	one.viewer, one.slots, one.taskNamed, one.taskKey = 0, nil, taskName{}, TaskKey{}
+	one.viewer, one.sent, one.slots, one.taskNamed, one.taskKey = 0, digest.Content{}, nil, taskName{}, TaskKey{}
 	return &one
 }
 
@@ -190,6 +191,14 @@ func (x *Exchange) Viewer() digest.Digest {
 	}
 	x.viewer = cmp.Or(d, 1)
 	return x.viewer
+}
+
+// Sent returns what the message of the request holds. It is worked out once for an exchange.
+func (x *Exchange) Sent() digest.Content {
+	if x.sent == (digest.Content{}) {
+		x.sent = digest.ContentOf(a2a.Message{Value: x.Call.Message}.Parts())
+	}
+	return x.sent
 }
 
 // Spoken returns the dialects that a call may be in by itself.

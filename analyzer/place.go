@@ -104,10 +104,18 @@ func (p Place) At(pointer string) Place {
 
 // In returns the place of a member inside the value at p, by names that need no escapes.
 func (p Place) In(names ...string) Place {
+	size := len(p.Pointer) + len(names)
 	for _, name := range names {
-		p.Pointer += "/" + name
+		size += len(name)
 	}
-	p.HasPointer = true
+	var b strings.Builder
+	b.Grow(size)
+	b.WriteString(p.Pointer)
+	for _, name := range names {
+		b.WriteByte('/')
+		b.WriteString(name)
+	}
+	p.Pointer, p.HasPointer = b.String(), true
 	return p
 }
 

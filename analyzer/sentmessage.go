@@ -18,7 +18,7 @@ type SentMessage struct {
 // SentMessageOf returns what is to be kept of the message that an exchange sends.
 func SentMessageOf(x *Exchange) *SentMessage {
 	m := a2a.Message{Value: x.Call.Message}
-	s := &SentMessage{ID: x.Call.MessageID, role: m.RoleText(), content: digest.ContentOf(m.Parts())}
+	s := &SentMessage{ID: x.Call.MessageID, role: m.RoleText(), content: x.Sent()}
 	modern := x.Dialects == a2a.Of(a2a.V1_0)
 	s.right = m.Role() == a2a.UserRole && modern == strings.HasPrefix(s.role, "ROLE_") && m.Parts().Len() > 0
 	for _, part := range m.Parts().All() {

@@ -42,6 +42,7 @@ func suite(t *testing.T, agent string) []string {
 		t.Helper()
 		task := must("get", &client.Task{}, nil)
 		for task.Status.State != state {
+			<-time.After(10 * time.Millisecond) // each poll is an exchange, which is replayed and played back
 			got, err := c.Get(ctx, id, nil)
 			task = must("get", got, err)
 		}

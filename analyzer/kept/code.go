@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "8747a57d60b15996"
+const code = "1ff5852374283613"

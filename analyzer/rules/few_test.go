@@ -3,10 +3,10 @@
 package rules_test
 
 // oneIn says which part of the transcripts a test has that does the same with each of them.
-const oneIn = 5
+const oneIn = 8
 
 // orders is in how many orders TestOverlapsProveNothing has each transcript.
-const orders = 4
+const orders = 2
 
 // streamEvents is how many events TestStreamsTakeFlatMemory has in a stream.
-const streamEvents = 12_000
+const streamEvents = 6_000

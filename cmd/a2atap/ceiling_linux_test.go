@@ -25,12 +25,16 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// TestMemoryHasACeiling sends bodies that are made to take memory, forty at a time, and ends the recording while most of
-// them are still to be stored and judged. The recorder forwards them all, and stays below its bound to its end.
+// TestMemoryHasACeiling sends bodies that are made to take memory, twenty at a time or forty with the tag peers, and ends
+// the recording while most of them are still to be stored and judged. The recorder forwards them all, and stays below
+// its bound to its end.
 func TestMemoryHasACeiling(t *testing.T) {
 	t.Parallel()
-	const clients = 40
 	const ceiling = 160 << 20
+	clients := 20
+	if thorough {
+		clients = 40
+	}
 	const begin = `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","parts":[`
 	for _, test := range []struct {
 		name  string

@@ -49,7 +49,7 @@ func TestOrchestraApart(t *testing.T) {
 	newOrchestra(t, sdk, sdk, sdk, sdk).playApart(t, telling(apart))
 }
 
-// telling returns all ways, or two: with a recorder each, and the next.
+// telling returns all ways with the tag peers, else two: with a recorder each, and the next.
 func telling(ways []recordedBy) []recordedBy {
 	if thorough {
 		return ways
@@ -57,12 +57,15 @@ func telling(ways []recordedBy) []recordedBy {
 	return ways[1:3]
 }
 
-// playApart plays all concerts in some ways.
+// playApart plays all concerts in some ways; without the tag peers every other one, the others in the next way.
 func (o *orchestra) playApart(t *testing.T, ways []recordedBy) {
-	for _, way := range ways {
+	for i, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			recognised := 0
-			for _, piece := range apartConcerts {
+			for k, piece := range apartConcerts {
+				if !thorough && (i+k)%2 == 0 {
+					continue
+				}
 				t.Run(piece.name, func(t *testing.T) {
 					c := &concert{plan: piece.plan}
 					for k, text := range piece.says {

@@ -14,7 +14,7 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	}
 	before, method := cutLast(path)
 	prefix, service := cutLast(before)
-	m, ok := grpc.MethodOf("/" + service + "/" + method)
+	m, ok := grpc.MethodIn(service, method)
 	if !ok {
 		return false
 	}

@@ -92,7 +92,11 @@ func MethodOf(path string) (m Method, ok bool) {
 	if i < 1 || path[0] != '/' {
 		return m, false
 	}
-	service, name := path[1:i], path[i+1:]
+	return MethodIn(path[1:i], path[i+1:])
+}
+
+// MethodIn returns what MethodOf does, of the method of that name in a service.
+func MethodIn(service, name string) (m Method, ok bool) {
 	known, ok := methods[service]
 	if !ok {
 		return m, false

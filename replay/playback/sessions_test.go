@@ -32,13 +32,11 @@ func TestEachSessionWithOtherWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(2) {
-				said += retell(t, session.Exchanges, rand.New(rand.NewPCG(seed, 0)))
-			}
+			said += retell(t, session.Exchanges, rand.New(rand.NewPCG(0, 0)))
 		})
 	}
-	if said < 1000 {
-		t.Errorf("%d texts were other ones; want at least 1000", said)
+	if said < 500 {
+		t.Errorf("%d texts were other ones; want at least 500", said)
 	}
 }
 

@@ -25,6 +25,9 @@ type openExchange struct {
 	lastK    int                  // number of the last event of the stream
 	task     string               // seen last in it
 	gathered gathering            // what is shown of it
+	head     capture.Head         // of the answer, where nobody had parsed it
+	parsed   capture.Parsed       // the same, for its step
+	ending   analyzer.StreamEnd   // how it ended
 	seeking  bool                 // it is not a call, and its answer may be a card
 	found    *capture.Head        // of an answer that may be one; nil if none has come
 	unseen   bool                 // what followed the answer's head was not observed: an upgrade, or a tunnel
@@ -45,6 +48,17 @@ func (in *openExchange) cut() {
 	if in.X.Stream != nil {
 		in.X.Stream.Gap = true
 	}
+}
+
+// parsedHead parses the head of the answer. One exchange has one, unless its record is wrong.
+func (in *openExchange) parsedHead(raw []byte) *capture.Parsed {
+	if in.parsed.Head == nil {
+		in.head = capture.ParseResponseHead(raw)
+		in.parsed.Head = &in.head
+		return &in.parsed
+	}
+	other := capture.ParseResponseHead(raw) // a step that waits may refer to the first one
+	return &capture.Parsed{Head: &other}
 }
 
 // lack notes what of the exchange cannot be read, and why; nothing if there is no reason. The first reason stays.

@@ -20,6 +20,23 @@ type gathering struct {
 	summary.Summary
 	last  time.Duration                    // the latest offset at which something arrived
 	whole struct{ request, response bool } // ended as their framing says
+	first *firsts                          // nil as long as there are none
+}
+
+// firsts is room for the lists of a summary as long as most exchanges have them, made at once.
+type firsts struct {
+	tasks, contexts [1]string
+	messages        [2]string
+	states          [1]a2a.State
+	roles           [2]a2a.Role
+}
+
+// firsts returns the room for the lists, which is theirs.
+func (g *gathering) firsts() *firsts {
+	if g.first == nil {
+		g.first = &firsts{}
+	}
+	return g.first
 }
 
 // begin takes what the opening says.
@@ -110,8 +127,8 @@ func (g *gathering) traced(fields capture.Fields) {
 		default:
 			continue
 		}
-		switch strings.ToLower(f.Name) {
-		case "traceparent", "traceresponse":
+		switch is := func(name string) bool { return strings.EqualFold(f.Name, name) }; {
+		case is("traceparent"), is("traceresponse"):
 			whole := strings.Clone(f.Value)
 			if g.Traces == nil {
 				g.Traces = make([]string, 0, 2)
@@ -122,9 +139,9 @@ func (g *gathering) traced(fields capture.Fields) {
 				id, _, _ := strings.Cut(rest, "-")
 				g.add(&g.Traces, id)
 			}
-		case "x-b3-traceid":
+		case is("x-b3-traceid"):
 			g.add(&g.Traces, strings.Clone(f.Value))
-		case "b3":
+		case is("b3"):
 			id, _, _ := strings.Cut(f.Value, "-")
 			g.add(&g.Traces, strings.Clone(id))
 		}
@@ -138,6 +155,16 @@ func (g *gathering) add(list *[]string, value string) {
 	case len(*list) >= maxSeen:
 		g.Partial = true
 	default:
+		if *list == nil {
+			switch list {
+			case &g.Tasks:
+				*list = g.firsts().tasks[:0]
+			case &g.Contexts:
+				*list = g.firsts().contexts[:0]
+			case &g.Messages:
+				*list = g.firsts().messages[:0]
+			}
+		}
 		*list = append(*list, value)
 	}
 }
@@ -150,7 +177,8 @@ func (g *gathering) asked(c *a2a.Call) {
 	g.Push = g.Push || c.PushConfig.Exists()
 	if c.Message.Exists() {
 		m := a2a.Message{Value: c.Message}
-		g.message(m)
+		g.add(&g.Messages, c.MessageID)
+		g.refers(m)
 		g.Text = firstText(m.Parts())
 	}
 }
@@ -244,9 +272,17 @@ func (g *gathering) said(m a2a.Message) {
 
 func (g *gathering) message(m a2a.Message) {
 	g.add(&g.Messages, m.ID())
+	g.refers(m)
+}
+
+// refers takes what a message says but for its id.
+func (g *gathering) refers(m a2a.Message) {
 	g.add(&g.Tasks, m.TaskID())
 	g.add(&g.Contexts, m.ContextID())
 	if r := m.Role(); r != a2a.NoRole && !slices.Contains(g.Roles, r) {
+		if g.Roles == nil {
+			g.Roles = g.firsts().roles[:0]
+		}
 		g.Roles = append(g.Roles, r)
 	}
 }
@@ -259,6 +295,9 @@ func (g *gathering) state(s a2a.State) {
 		g.State = s
 	}
 	if !slices.Contains(g.States, s) {
+		if g.States == nil {
+			g.States = g.firsts().states[:0]
+		}
 		g.States = append(g.States, s)
 	}
 }

@@ -118,13 +118,14 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	if doc == nil {
 		doc = ob.shown.readAnswer(x, body)
 	}
-	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
-	if mayLack(&in.response, a.Doc.Err != nil) {
+	ob.read = a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
+	if mayLack(&in.response, ob.read.Doc.Err != nil) {
 		in.lack("its answer's body", "was not kept")
 		in.cut()
 		return
 	}
-	ob.takeAnswer(in, s, &a, x.ResponsePlace().Body(), body)
+	ob.takeAnswer(in, s, &ob.read, x.ResponsePlace().Body(), body)
+	ob.read = a2a.Answer{}
 }
 
 // takeAnswer observes an answer that was read, and stands at a place.
@@ -339,12 +340,13 @@ func (ob *observer) payload(in *openExchange, o *analyzer.Observation, p *a2a.Pa
 }
 
 func (ob *observer) task(in *openExchange, o *analyzer.Observation, t a2a.Task, pointer string) {
+	id, state := t.ID(), t.State()
 	stamp, _ := t.Time()
 	ob.taskSeen(in, o, analyzer.TaskObservation{
 		Object: o.Place.At(pointer), Snapshot: true,
-		TaskID: t.ID(), ContextID: t.ContextID(), State: t.State(), Spelling: t.StateText(), Stamp: stamp,
+		TaskID: id, ContextID: t.ContextID(), State: state, Spelling: t.StateText(), Stamp: stamp,
 	})
-	ob.taskEnded(in, t.ID(), t.State(), t.StatusMessage())
+	ob.taskEnded(in, id, state, t.StatusMessage())
 }
 
 // taskSeen observes a task, if it has an id.

@@ -22,6 +22,7 @@ type observer struct {
 	inner      analyzer.Observation // of the task or card in it
 	part       analyzer.Observation // of the object in it
 	partOf     *openExchange        // that the object belongs to
+	read       a2a.Answer           // that was read last
 }
 
 // Hooks are functions that are told what passes, or are asked what is known. Each may be nil.

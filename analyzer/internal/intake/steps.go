@@ -94,8 +94,7 @@ func (r *Reader) step(s capture.Step) {
 	if in != nil {
 		r.tick(at(in.X, s))
 		if head, ok := s.What.(capture.ResponseHead); ok && (s.Parsed == nil || s.Parsed.Head == nil) {
-			h := capture.ParseResponseHead(head.Head)
-			s.Parsed = &capture.Parsed{Head: &h}
+			s.Parsed = in.parsedHead(head.Head)
 		}
 		in.gathered.step(&s)
 	}
@@ -257,7 +256,8 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	if c.Fault != nil && c.Fault.Side == "client" && in.task != "" {
 		r.givenUp.named(in.task, true)
 	}
-	end := &analyzer.StreamEnd{Clean: in.X.Ended && c.Fault == nil, Fault: c.Fault, At: at(in.X, s)}
+	end := &in.ending
+	*end = analyzer.StreamEnd{Clean: in.X.Ended && c.Fault == nil, Fault: c.Fault, At: at(in.X, s)}
 	if op := in.X.Call.Operation; !c.Interrupted && !in.made.is() && (isCall(in.X) || op == a2a.GetCard || op == a2a.Webhook) {
 		r.callEnded(in, s, end)
 	}

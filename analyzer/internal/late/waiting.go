@@ -81,10 +81,10 @@ func (w *waiting) begin(x *analyzer.Exchange) {
 
 // old returns the exchanges that began too long ago, if it has been that long since the first one.
 func (a *uncarded) old(now time.Time) map[uint64]*exchange {
-	old := make(map[uint64]*exchange)
 	if len(a.steps) == 0 || !a.exchanges[a.steps[0].Seq].tooOld(now) {
 		return nil
 	}
+	old := make(map[uint64]*exchange)
 	for seq, e := range a.exchanges {
 		if e.tooOld(now) {
 			old[seq] = e

@@ -55,7 +55,7 @@ the client knows only that nothing goes on, and the task waits without end.`,
 
 func checkAuthMessage(p *analyzer.Pass) {
 	status := a2a.Status{Value: p.Entity.Value}
-	if state, _ := a2a.ParseState(status.StateText()); state != a2a.AuthRequired {
+	if status.State() != a2a.AuthRequired {
 		return
 	}
 	p.Applied()
@@ -82,8 +82,7 @@ task, or sends it a message. A status that names no task leaves nothing to come 
 	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,
 	Silent: `Updates and tasks in other states, which have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
-		state, _ := a2a.ParseState(p.Entity.Get("status").Get("state").Text())
-		if state != a2a.AuthRequired {
+		if (a2a.Status{Value: p.Entity.Get("status")}).State() != a2a.AuthRequired {
 			return
 		}
 		p.Applied()

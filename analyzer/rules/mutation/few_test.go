@@ -6,8 +6,8 @@ package mutation_test
 const mutate = "some"
 
 // everyMistyping is which part of all members of the wrong type TestWrongTypes tries.
-const everyMistyping = 97
+const everyMistyping = 193
 
 // oneIn says which part of the transcripts TestVariationsAreSilent varies, and in which part of the protocols
 // TestMutations plants each mutation.
-const oneIn = 8
+const oneIn = 16

@@ -18,6 +18,7 @@ type Set struct {
 	seen      analyzer.Moment // when it was delivered
 	viewer    digest.Digest
 	list      []part
+	first     [1]part // room for the first of them
 	link      analyzer.Link
 	exchange  uuid.UUID
 	binding   a2a.Binding
@@ -82,10 +83,12 @@ func (w *Set) About() analyzer.Option {
 
 func newSet(o *analyzer.Observation) *Set {
 	x := o.Exchange
-	return &Set{
+	w := &Set{
 		Place: o.Place, viewer: x.Viewer(), seen: o.Moment(),
 		link: x.Link, exchange: x.ID, binding: x.Call.Binding, operation: x.Call.Operation,
 	}
+	w.list = w.first[:0]
+	return w
 }
 
 // shown returns what a Task shows of its artifacts.

@@ -21,7 +21,7 @@ var Tracker = &analyzer.Tracker{
 			cards:   s.State(card.Tracker).(*card.Memory),
 			streams: s.State(stream.Tracker).(*stream.Memory),
 			tasks:   s.State(task.Tracker).(*task.Memory),
-			ended:   recent.New[analyzer.TaskKey, *Ended](maxTasks),
+			ended:   recent.New[analyzer.TaskKey, Ended](maxTasks),
 			pieces:  analyzer.NewSlot[*Pieces](s),
 		}
 	},
@@ -35,7 +35,7 @@ type Memory struct {
 	cards   *card.Memory
 	streams *stream.Memory
 	tasks   *task.Memory
-	ended   *recent.Map[analyzer.TaskKey, *Ended]
+	ended   *recent.Map[analyzer.TaskKey, Ended]
 	pieces  analyzer.Slot[*Pieces]
 }
 
@@ -50,9 +50,9 @@ type Ended struct {
 var nothing Ended
 
 // Ended returns what was shown of the artifacts of the task with that id, at the agent that the exchange belongs to. It
-// must not be changed.
+// must not be changed, and is valid as long as the pass.
 func (m *Memory) Ended(x *analyzer.Exchange, taskID string) *Ended {
-	if e, ok := m.ended.Get(x.TaskKey(taskID)); ok {
+	if e := m.ended.Find(x.TaskKey(taskID)); e != nil {
 		return e
 	}
 	return &nothing
@@ -157,12 +157,12 @@ func (m *Memory) ends(o *analyzer.Observation) {
 		return
 	}
 	key := x.TaskKey(o.Task.TaskID)
-	known, ok := m.ended.Get(key)
-	if !ok {
-		known = &Ended{}
+	if known := m.ended.Find(key); known != nil {
+		m.update(known, o)
+		return
 	}
-	m.update(known, o)
-	if !ok && *known != nothing {
+	var known Ended
+	if m.update(&known, o); known != nothing {
 		m.ended.Put(key, known)
 	}
 }

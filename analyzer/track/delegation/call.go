@@ -31,27 +31,39 @@ type work struct {
 	shown     *analyzer.TaskObservation // the same; nil if it was never seen
 	active    bool                      // it was seen at work
 	push      bool                      // there is a push config, or was
-	over      *ending                   // nil while it goes on, as far as is known
-	completed *ending                   // how it was completed; or nil
-	calls     []*send                   // made for it, surely
-	crowded   bool                      // there were more than are kept
-	contents  []content                 // what its agent has said
-	obscure   bool                      // it has said more, or may have
+	over      *ending                   // nil while it goes on, as far as is known; else ending
+	ending    ending
+	completed *ending    // how it was completed; or nil
+	calls     []*send    // made for it, surely
+	crowded   bool       // there were more than are kept
+	contents  []content  // what its agent has said
+	first     [1]content // room for the first of that
+	obscure   bool       // it has said more, or may have
 }
 
 // An ending is how a task ended, or the Message that took its place.
 type ending struct {
 	analyzer.Moment
-	x     *analyzer.Brief // that showed it; nil if nothing is known to have been asked for the task
-	place analyzer.Place
+	x       *analyzer.Brief           // that showed it; nil if nothing is known to have been asked for the task
+	seen    *analyzer.TaskObservation // of the end of a task
+	message analyzer.Place            // of the Message, otherwise
+}
+
+// place returns where the end stands.
+func (e *ending) place() analyzer.Place {
+	if e.seen != nil {
+		return e.seen.StatePlace()
+	}
+	return e.message
 }
 
 // end takes note of the end.
-func (w *work) end(p *analyzer.Pass, at analyzer.Place, when analyzer.Moment) {
-	w.over = &ending{Moment: when, place: at}
+func (w *work) end(p *analyzer.Pass, e ending) {
 	if len(w.calls) > 0 {
-		w.over.x = p.Exchange.Keep()
+		e.x = p.Exchange.Keep()
 	}
+	w.ending = e
+	w.over = &w.ending
 }
 
 // A send is a message that was sent to an agent.
@@ -66,17 +78,30 @@ type send struct {
 	content   digest.Digest // of the message
 	open      *analyzer.Exchange
 	x         *analyzer.Brief  // without what takes room, once it is over; nil if nobody can have caused it
-	settled   *analyzer.Moment // when its client knew the answer, or that it has to wait for somebody else; or nil
-	overtaken *ending          // of the work that it was made for, which did not wait for it; or nil
+	settled   *analyzer.Moment // when its client knew the answer, or that it has to wait for somebody else: at; or nil
+	at        analyzer.Moment
+	overtaken *ending // of the work that it was made for, which did not wait for it; or nil
 	outcome   analyzer.Outcome
 	whole     bool // it was answered, and the answer is there
 }
 
-func newSend(x *analyzer.Exchange, arrival uint64) *send {
-	return &send{
-		n: x.Seq, link: x.Link, began: arrival, open: x, waits: waits(x),
-		content: contentOf(a2a.Message{Value: x.Call.Message}),
+// newSend returns a send that asks for something that is known, or else for work of its own.
+func newSend(x *analyzer.Exchange, arrival uint64, known *work) *send {
+	var s *send
+	if known != nil {
+		s = &send{asks: known}
+	} else {
+		both := &struct {
+			send send
+			work work
+		}{}
+		s = &both.send
+		s.asks = &both.work
+		*s.asks = work{maker: s, agent: x.Link.Agent, push: x.Call.PushConfig.URL() != ""}
 	}
+	s.n, s.link, s.began, s.open, s.waits = x.Seq, x.Link, arrival, x, waits(x)
+	s.content = contentOf(a2a.Message{Value: x.Call.Message})
+	return s
 }
 
 // waits reports whether the client leaves it to the agent when to answer, or asks it to wait until there is something
@@ -102,7 +127,8 @@ func waits(x *analyzer.Exchange) bool {
 
 func (s *send) settle(when analyzer.Moment) {
 	if s.settled == nil {
-		s.settled = &when
+		s.at = when
+		s.settled = &s.at
 	}
 }
 
@@ -132,7 +158,7 @@ func (s *send) vague() bool {
 
 // about returns what an observation says of a send.
 func (s *send) about(w *ending, broken bool) *Call {
-	return &Call{Exchange: s.n, Link: s.link, By: s.by, For: w.x, Ended: w.place, Broken: broken}
+	return &Call{Exchange: s.n, Link: s.link, By: s.by, For: w.x, Ended: w.place(), Broken: broken}
 }
 
 // before reports whether a moment was surely before another one.

@@ -34,6 +34,9 @@ func (w *work) says(said digest.Digest, arrival uint64) {
 	case w.said(said):
 	case len(w.contents) == maxContents:
 		w.obscure = true
+	case w.contents == nil:
+		w.first[0] = content{said, arrival}
+		w.contents = w.first[:]
 	default:
 		w.contents = append(w.contents, content{said, arrival})
 	}

@@ -43,7 +43,7 @@ func (m *Memory) awaited(p *analyzer.Pass, s *send, w *ending, broken bool) {
 		return
 	}
 	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeAwaited, Exchange: w.x.Exchange(), Dialects: w.x.Dialects, Place: w.place, Detail: s.about(w, broken),
+		Kind: analyzer.CalleeAwaited, Exchange: w.x.Exchange(), Dialects: w.x.Dialects, Place: w.place(), Detail: s.about(w, broken),
 	})
 }
 
@@ -102,7 +102,7 @@ func (m *Memory) hidden(p *analyzer.Pass, w *work) {
 	call.Failure = s.failure()
 	p.Observe(analyzer.Observation{
 		Kind: analyzer.CalleeFailed, Exchange: w.completed.x.Exchange(), Dialects: w.completed.x.Dialects,
-		Place: w.completed.place, Detail: call,
+		Place: w.completed.place(), Detail: call,
 	})
 }
 

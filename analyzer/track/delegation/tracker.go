@@ -84,10 +84,7 @@ func (m *Memory) read(p *analyzer.Pass) {
 	for _, id := range x.References() {
 		m.mention(id, p.Arrival)
 	}
-	s := newSend(x, p.Arrival)
-	if s.asks = known; known == nil {
-		s.asks = &work{maker: s, agent: s.link.Agent, push: x.Call.PushConfig.URL() != ""}
-	}
+	s := newSend(x, p.Arrival, known)
 	m.send.Put(x, s)
 	m.sends.Put(x.Seq, s)
 	m.agents.Put(s.link.Agent, true)
@@ -166,7 +163,7 @@ func (m *Memory) see(p *analyzer.Pass) {
 		s.settle(seen.Moment())
 	}
 	if seen.State.Terminal() && w.over == nil {
-		w.end(p, seen.StatePlace(), seen.Moment())
+		w.end(p, ending{Moment: seen.Moment(), seen: seen})
 		if seen.State == a2a.Completed && !seen.Late {
 			w.completed = w.over
 			m.completed(p, w)
@@ -182,7 +179,7 @@ func (m *Memory) answered(p *analyzer.Pass) {
 	}
 	message := p.Answer.Payload.Kind == a2a.MessagePayload
 	if message && s.asks.over == nil {
-		s.asks.end(p, p.Place, p.Moment())
+		s.asks.end(p, ending{Moment: p.Moment(), message: p.Place})
 	}
 	if message || p.Event == nil {
 		s.settle(p.Moment())

@@ -43,7 +43,7 @@ type summary struct {
 
 func digestOf(x *analyzer.Exchange) summary {
 	m := a2a.Message{Value: x.Call.Message}
-	s := summary{exchange: x.Seq, role: m.Role(), content: digest.ContentOf(m.Parts()), files: digest.Empty}
+	s := summary{exchange: x.Seq, role: m.Role(), content: x.Sent(), files: digest.Empty}
 	for _, part := range m.Parts().All() {
 		if part.PartKind() == a2a.URLPart {
 			url, _, _ := strings.Cut(part.URI().Text(), "?")

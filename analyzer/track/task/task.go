@@ -26,13 +26,15 @@ type Task struct {
 	FirstFor analyzer.Principal        // for whom First was; 0 if that did not show
 	Reopened bool                      // a message went to it when it had ended, or may have
 
-	shownBy  uint64                  // the exchange that showed it first
-	stamp    time.Time               // of its status, when it was last seen
-	stamped  analyzer.Moment         // when that timestamp was first seen
-	ending   uint64                  // for which caller Terminal was
-	canceled *Cancellation           // of it when it was known to have ended; nil if there was none
-	sending  uint64                  // the send to it that has not shown it yet
-	sent     []*analyzer.SentMessage // to it, newest last, bounded
+	shownBy  uint64                   // the exchange that showed it first
+	stamp    time.Time                // of its status, when it was last seen
+	stamped  analyzer.Moment          // when that timestamp was first seen
+	ending   uint64                   // for which caller Terminal was
+	canceled *Cancellation            // of it when it was known to have ended; nil if there was none
+	sending  uint64                   // the send to it that has not shown it yet
+	sent     []*analyzer.SentMessage  // to it, newest last, bounded
+	first    [1]*analyzer.SentMessage // room for the only one that most have
+	creation Creation                 // that Created is
 }
 
 // A Creation is a send without a task id that was answered with a task.
@@ -82,7 +84,10 @@ func (t *Task) remember(x *analyzer.Exchange) {
 	if id := x.Call.MessageID; id == "" || t.WasSent(id) {
 		return
 	}
-	if len(t.sent) == maxMessages {
+	switch len(t.sent) {
+	case 0:
+		t.sent = t.first[:0]
+	case maxMessages:
 		t.sent = slices.Delete(t.sent, 0, 1)
 	}
 	t.sent = append(t.sent, analyzer.SentMessageOf(x))

@@ -153,9 +153,10 @@ func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 		return
 	}
 	if t.Created == nil {
-		t.Created = &Creation{
+		t.creation = Creation{
 			Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References(),
 		}
+		t.Created = &t.creation
 	}
 	t.remember(x)
 }

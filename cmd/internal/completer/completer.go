@@ -44,7 +44,7 @@ func Add(root *cobra.Command, e cli.Env) {
 		case strings.HasPrefix(use, "agent "):
 			cmd.ValidArgsFunction = words(refagent.Names()...)
 		case strings.HasPrefix(use, "rules"):
-			cmd.ValidArgsFunction = words(judged.RuleIDs()...)
+			cmd.ValidArgsFunction = ruleIDs
 		}
 		for name, complete := range flagsOf(cmd.Name(), e) {
 			if cmd.Flags().Lookup(name) != nil {
@@ -64,10 +64,15 @@ func words(list ...string) completion {
 	}
 }
 
+// ruleIDs completes the name of a rule.
+func ruleIDs(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
+	return beginning(text, judged.RuleIDs()), cobra.ShellCompDirectiveNoFileComp
+}
+
 // flagsOf returns the completions of flags, by their names.
 func flagsOf(command string, e cli.Env) map[string]completion {
 	all := map[string]completion{
-		"rule": words(judged.RuleIDs()...), "no-rule": words(judged.RuleIDs()...),
+		"rule": ruleIDs, "no-rule": ruleIDs,
 		"severity": words("error", "warning", "note"), "min-severity": words("error", "warning", "note"),
 		"fail-on": words("error", "warning", "note", "calls", "never"), "profile": words("protocol", "shape", "exact"),
 		"binding": words("jsonrpc", "http+json", "grpc"), "dialect": words("0.2", "0.3", "1.0"),

@@ -42,8 +42,12 @@ func Add(root *cobra.Command, topics []Topic) {
 			Use: t.Name, Short: t.Short, Long: t.Text, Annotations: map[string]string{isTopic: ""},
 		})
 		for _, cmd := range commands {
+			patterns := t.patterns(cmd.Name())
+			if len(patterns) == 0 {
+				continue
+			}
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				if topicOf(f) == "" && t.lists(cmd.Name(), f.Name) {
+				if topicOf(f) == "" && matches(patterns, f.Name) {
 					cobra.CheckErr(cmd.Flags().SetAnnotation(f.Name, listed, []string{t.Name}))
 				}
 			})
@@ -52,19 +56,26 @@ func Add(root *cobra.Command, topics []Topic) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { cmd.Print(Help(cmd)) })
 }
 
-// lists reports whether the topic lists a flag of a command.
-func (t *Topic) lists(command, flag string) bool {
-	return slices.ContainsFunc(t.Flags, func(list string) bool {
+// patterns returns the patterns of the flags of a command that the topic lists.
+func (t *Topic) patterns(command string) []string {
+	var patterns []string
+	for _, list := range t.Flags {
 		commands, names, some := strings.Cut(list, ":")
 		if !some {
 			names = list
 		} else if !slices.Contains(strings.Split(commands, ","), command) {
-			return false
+			continue
 		}
-		return slices.ContainsFunc(strings.Fields(names), func(pattern string) bool {
-			fits, err := path.Match(pattern, flag)
-			return fits && err == nil
-		})
+		patterns = append(patterns, strings.Fields(names)...)
+	}
+	return patterns
+}
+
+// matches reports whether a flag's name fits one of the patterns.
+func matches(patterns []string, flag string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		fits, err := path.Match(pattern, flag)
+		return fits && err == nil
 	})
 }
 

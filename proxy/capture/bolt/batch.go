@@ -1,7 +1,7 @@
 package bolt
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,7 +17,6 @@ import (
 type batch struct {
 	state  layout.State   // after it
 	blocks []layout.Block // in order of arrival
-	parts  [][]byte       // keys of the parts bucket
 	begun  int64          // exchanges of which the capture had nothing
 
 	entries []layout.KeptEntry // that are to be kept beside the steps
@@ -39,11 +38,15 @@ type scratch struct {
 	room   []byte         // for the values of blocks
 	rows   rowList        // of the exchanges that the batch touches
 	values []byte         // for the values of rows
+	parts  []part
 	index  []layout.Entry
 }
 
-// A scratch that is used again has room for so many exchanges and entries of the index: some more than a commit under
-// load has.
+// A part is an entry of the parts bucket: an exchange has steps in a block that is not its first.
+type part struct{ seq, block uint64 }
+
+// A scratch that is used again has room for so many exchanges, parts and entries of the index: some more than a commit
+// under load has.
 const (
 	scratchRows  = 4096
 	scratchIndex = 8 * scratchRows
@@ -57,10 +60,11 @@ func (s *scratch) reset() {
 	if cap(s.room) > 2*layout.RoomSize {
 		s.room = nil
 	}
-	if cap(s.rows.list) > scratchRows || cap(s.index) > scratchIndex {
+	if cap(s.rows.list) > scratchRows || max(cap(s.index), cap(s.parts)) > scratchIndex {
 		*s = scratch{raw: s.raw, room: s.room}
 	}
-	s.raw, s.room, s.values, s.index = s.raw[:0], s.room[:0], s.values[:0], s.index[:0]
+	s.raw, s.room, s.values = s.raw[:0], s.room[:0], s.values[:0]
+	s.parts, s.index = s.parts[:0], s.index[:0]
 	s.rows.reset()
 }
 
@@ -143,7 +147,7 @@ func (b *batch) note(s *capture.Step, r *layout.Row) {
 	case r.First == 0:
 		r.First, r.Changed = b.first, true
 	case r.Last != b.first:
-		b.parts = append(b.parts, layout.PartKey(s.Seq, b.first))
+		b.parts = append(b.parts, part{s.Seq, b.first})
 	}
 	r.Last = b.first
 	b.state.Seq = max(b.state.Seq, s.Seq)
@@ -190,12 +194,16 @@ func (b *batch) store(tx *bbolt.Tx) error {
 		return fmt.Errorf("store rows of exchanges: %w", err)
 	}
 	parts := tx.Bucket(layout.BucketParts)
-	slices.SortFunc(b.parts, bytes.Compare)
-	for _, key := range b.parts {
+	slices.SortFunc(b.parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.block, b.block))
+	})
+	for _, p := range b.parts {
+		key := layout.PartKey(p.seq, p.block)
 		if err := parts.Put(key, layout.Nothing); err != nil {
 			return fmt.Errorf("store parts of exchanges: %w", err)
 		}
 		b.state.Tables.Parts.Add(layout.EntrySum(key, layout.Nothing))
+		b.work.GiveWay()
 	}
 	var err error
 	if b.young, err = b.young.Store(tx, b.index, &b.state); err != nil {

@@ -6,7 +6,9 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,6 +100,71 @@ func followFrom(t *testing.T, s *Store, follower int, ready chan<- struct{}) (se
 				break
 			}
 		}
+	}
+}
+
+// TestFollowerInTrouble follows a recording in which commits fail, steps are refused, bodies are cut and facts come of
+// exchanges that were lost, and which is closed in the middle. What it gets from memory is what is in the file.
+func TestFollowerInTrouble(t *testing.T) {
+	t.Parallel()
+	var commits, failing atomic.Int64
+	s := mustOpen(t, newPath(t), Options{Flush: time.Millisecond, SegmentSize: 1 << 20, Fault: func() error {
+		if commits.Add(1)%7 < failing.Load() {
+			return errors.New("input/output error")
+		}
+		return nil
+	}})
+	var seen []capture.Step
+	memory := 0
+	ready, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		seen = followFrom(t, s, 1, ready)
+	}()
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	<-ready
+	failing.Store(2)
+	for seq := uint64(2); seq < 300; seq++ {
+		size := 500
+		if seq%50 == 0 {
+			size = 5 * layout.PieceSize
+		}
+		steps := exchangeSteps(seq, size)
+		for i := range steps {
+			steps[i].Parsed = &capture.Parsed{} // is in memory only
+		}
+		if seq%60 == 0 {
+			steps = slices.Insert(steps, 3, capture.Step{Seq: seq}) // no kind of step
+		}
+		mustAppend(t, s, steps...)
+		if seq%3 == 0 {
+			mustAppend(t, s, capture.Step{Seq: seq - 1, What: capture.Fact{Note: "late"}})
+			s.Flush()
+		}
+	}
+	failing.Store(0)
+	if err := s.Close(); err == nil {
+		t.Error("close says nothing of the steps that were lost")
+	}
+	<-ended
+	for i := range seen {
+		if seen[i].Parsed != nil {
+			memory++
+		}
+		seen[i].Parsed = nil
+	}
+	stored := collect(t, s, 1)
+	lost := 0
+	for _, step := range stored {
+		if _, ok := step.What.(capture.Lost); ok {
+			lost++
+		}
+	}
+	if memory == 0 || lost == 0 {
+		t.Errorf("%d steps came from memory and %d say that something was lost, want some of each", memory, lost)
+	}
+	if !reflect.DeepEqual(stored, seen) {
+		t.Errorf("who follows saw %d steps, and others than the %d of the file", len(seen), len(stored))
 	}
 }
 

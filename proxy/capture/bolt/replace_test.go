@@ -79,7 +79,7 @@ func TestReplace(t *testing.T) {
 					for i := range 20 {
 						e := capture.Entry{
 							Key:   fmt.Append(nil, "round ", round, i),
-							Value: bytes.Repeat([]byte{byte(i)}, 100_000*(i+1)),
+							Value: bytes.Repeat([]byte{byte(i)}, 20_000*(i+1)),
 						}
 						want[string(e.Key)] = string(e.Value)
 						if err := put(e, capture.Entry{Key: []byte("removed"), Value: []byte("v")}); err != nil {

@@ -365,9 +365,15 @@ func (w *writer) run(q *queue) {
 		q.done(len(steps))
 		w.keeper.done()
 		clear(steps)
-		spare = steps
+		if spare = steps; cap(spare) > max(spareSteps, 4*len(steps)) {
+			spare = nil // it was made for a backlog
+		}
 	}
 }
+
+// spareSteps is how many steps a queue has room for that is used again, however few there are: some more than wait under
+// load.
+const spareSteps = 4096
 
 // An Account says what became of the exchanges that were appended since Open: their number is Exchanges and
 // LostExchanges together.

@@ -84,7 +84,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 			speak = []string{"echo", "spec", "spec03"}
 		}
 		for j, name := range speak {
-			if !everyCase && i%len(speak) != j {
+			if !everyCase && (i%2 > 0 || i/2%len(speak) != j) {
 				continue
 			}
 			t.Run(name+" "+world.name, func(t *testing.T) {

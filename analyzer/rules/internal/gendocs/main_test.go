@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,9 +15,12 @@ const (
 	docs     = "../../../../docs/rules"
 )
 
+// made returns the pages that the rules make, which are made once.
+var made = sync.OnceValues(func() (map[string][]byte, error) { return pages(testdata) })
+
 // The pages in the repository are those that the rules make.
 func TestPagesAreUpToDate(t *testing.T) {
-	want, err := pages(testdata)
+	want, err := made()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +46,7 @@ func TestPagesAreUpToDate(t *testing.T) {
 }
 
 func TestPagesHaveAllHeadings(t *testing.T) {
-	all, err := pages(testdata)
+	all, err := made()
 	if err != nil {
 		t.Fatal(err)
 	}

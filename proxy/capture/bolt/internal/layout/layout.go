@@ -176,5 +176,6 @@ func Number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // PartKey returns the key that says that an exchange has steps in the block that begins at an arrival number.
 func PartKey(seq, first uint64) []byte {
-	return binary.BigEndian.AppendUint64(Number64(seq), first)
+	key := binary.BigEndian.AppendUint64(make([]byte, 0, 16), seq)
+	return binary.BigEndian.AppendUint64(key, first)
 }
