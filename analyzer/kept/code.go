@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "1ff5852374283613"
+const code = "b52afd06f9aa7327"
