@@ -88,7 +88,9 @@ func (a *agents) asked(x *analyzer.Exchange) (waits analyzer.Link) {
 
 // ended notes that a message that waited for its answer does so no longer.
 func (a *agents) ended(waited analyzer.Link) {
-	if a.sending[waited]--; a.sending[waited] == 0 {
+	if n := a.sending[waited]; n > 1 {
+		a.sending[waited] = n - 1
+	} else {
 		delete(a.sending, waited)
 	}
 }

@@ -25,6 +25,9 @@ type linkNames struct {
 // note takes a link into account. It is called in the order of the record, so that each part of a capture names the
 // same links.
 func (n *linkNames) note(l analyzer.Link) {
+	if n.named[l] {
+		return
+	}
 	if n.named == nil {
 		n.named, n.agents = make(map[analyzer.Link]bool), make(map[string]bool)
 	}

@@ -78,8 +78,8 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	if !ok {
 		return
 	}
-	if _, known := m.messages.Get(key); !known {
-		m.messages.Put(key, digestOf(p.Exchange))
+	if first, known := m.messages.At(key); !known {
+		*first = digestOf(p.Exchange)
 	}
 }
 

@@ -137,11 +137,11 @@ func (m *Memory) FoundByAnother(x *analyzer.Exchange) *analyzer.TaskObservation 
 // see remembers a look at a task.
 func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 	key := x.TaskKey(seen.TaskID)
-	t := m.At(key)
-	if t == nil {
-		t = &Task{ID: seen.TaskID, shownBy: x.Seq}
-		m.tasks.Put(key, t)
+	at, known := m.tasks.At(key)
+	if !known {
+		*at = &Task{ID: seen.TaskID, shownBy: x.Seq}
 	}
+	t := *at
 	t.see(x, seen)
 	if !x.Call.Operation.Sends() {
 		return
