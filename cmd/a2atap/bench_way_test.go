@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 	"runtime/trace"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -252,8 +253,12 @@ func startWay(b *testing.B, name, agent, folder string) *way {
 	}
 	w := &way{command: exec.Command("benchway", name, agent, folder)}
 	w.command.Stderr = os.Stderr
+	w.command.Env = os.Environ()
+	if *benchProcs > 0 {
+		w.command.Env = append(w.command.Env, "GOMAXPROCS="+strconv.Itoa(*benchProcs))
+	}
 	if name == "ship" {
-		w.command.Env = append(os.Environ(), benchStream+"="+fleettest.StartProcess(b, fleettest.ProcessOptions{}).URL("traffic"))
+		w.command.Env = append(w.command.Env, benchStream+"="+fleettest.StartProcess(b, fleettest.ProcessOptions{}).URL("traffic"))
 	}
 	in, err := w.command.StdinPipe()
 	if err != nil {

@@ -15,11 +15,12 @@ import (
 )
 
 // What BenchmarkRecording measures can be narrowed: -ways and -loads take lists of names, -cell how long one way is
-// under one load.
+// under one load, -procs how many processors it may use.
 var (
 	benchWaysFlag  = flag.String("ways", strings.Join(benchWays, ","), "the `WAYS` that BenchmarkRecording compares")
 	benchLoadsFlag = flag.String("loads", "", "the `LOADS` that BenchmarkRecording puts on them (default all)")
 	benchCell      = flag.Duration("cell", time.Second, "how long a way is under a load, in each round")
+	benchProcs     = flag.Int("procs", 0, "on how many processors at once Go code of a way runs; 0 as many as it likes")
 )
 
 // A load is what the clients do.

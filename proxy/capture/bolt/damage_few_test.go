@@ -3,4 +3,4 @@
 package bolt
 
 // damages is how many captures TestDamagedCaptures damages.
-const damages = 100
+const damages = 60
