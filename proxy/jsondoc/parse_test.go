@@ -224,6 +224,28 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
+// The first byte that ends a run of plain ones is found wherever it stands, and no other is taken for it.
+func TestPlainEnd(t *testing.T) {
+	ends := func(c byte) bool { return c == '"' || c == '\\' || c < ' ' }
+	for _, around := range []byte{' ', '!', '#', 'a', '[', ']', 0x7f, 0x80, 0xa2, 0xdc, 0xff} {
+		for c := range 256 {
+			for at := range 40 {
+				text := bytes.Repeat([]byte{around}, 40)
+				text[at] = byte(c)
+				want := len(text)
+				if ends(byte(c)) {
+					want = at
+				}
+				for from := range at + 1 {
+					if got := plainEnd(text, from); got != want {
+						t.Fatalf("%q from %d: the plain bytes end at %d, want %d", text, from, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkParse(b *testing.B) {
 	unary := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"task":{"id":"t-0123456789abcdef",` +
 		`"contextId":"c-0123456789abcdef",` +

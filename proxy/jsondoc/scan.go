@@ -168,28 +168,32 @@ func skipSpace(data []byte, i int) int {
 	return i
 }
 
-// Eight bytes at a time: see plainEnd.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
 // plainEnd returns where the bytes end, from i on, that stand for themselves in a string: at a quote, a backslash, a
 // control character or the end of the text.
 func plainEnd(data []byte, i int) int {
-	for ; i+8 <= len(data); i += 8 {
-		x := binary.LittleEndian.Uint64(data[i:])
-		quote, backslash := x^(ones*'"'), x^(ones*'\\')
-		// The lowest bit that is set is that of the first byte sought; those above it may be wrong.
-		found := ((x-ones*' ')&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
-		if found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+	for ; i+16 <= len(data); i += 16 {
+		block := data[i : i+16]
+		a, b := special(binary.LittleEndian.Uint64(block)), special(binary.LittleEndian.Uint64(block[8:]))
+		if a != 0 {
+			return i + bits.TrailingZeros64(a)/8
+		}
+		if b != 0 {
+			return i + 8 + bits.TrailingZeros64(b)/8
 		}
 	}
 	for i < len(data) && data[i] != '"' && data[i] != '\\' && data[i] >= ' ' {
 		i++
 	}
 	return i
+}
+
+// special returns of eight bytes the highest bits of those that do not stand for themselves in a string; 0 if all do.
+// The lowest bit that is set is that of the first of them; those above it may be wrong.
+func special(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	low := x ^ ones*('"'^' ') // then a quote comes right behind the control characters
+	backslash := x ^ ones*'\\'
+	return ((low-ones*(' '+1))&^x | (backslash-ones)&^backslash) & highs
 }
 
 // stringEnd returns where the string ends whose first quote is at i, and whether there is an escape in it. Surrogates

@@ -161,10 +161,15 @@ func (v Value) Get(name string) Value {
 		return Value{}
 	}
 	t, size := v.tape, uint32(len(name)+2)
-	nodes := t.nodes
+	nodes, data := t.nodes, t.data
 	for i, end := v.index+1, v.node().after; i < end; i = nodes[i+1].after {
-		n := &nodes[i]
-		if (n.end-n.start == size || n.escaped) && t.equals(n, name) {
+		switch n := &nodes[i]; {
+		case n.escaped:
+			if t.equals(n, name) {
+				return Value{t, i + 1}
+			}
+		case n.end-n.start != size:
+		case size == 2 || data[n.start+1] == name[0] && string(data[n.start+1:n.end-1]) == name: // most begin otherwise
 			return Value{t, i + 1}
 		}
 	}

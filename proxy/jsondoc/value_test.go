@@ -126,6 +126,30 @@ func TestValueText(t *testing.T) {
 	}
 }
 
+// Get finds the first of the members that Members yields under a name, and no other.
+func TestGet(t *testing.T) {
+	v := parse(t, `{"":0,"a":1,"result":2,"params":3,"parama":4,"a":5,"\u0062":6,"b":7,"\u0061":8,"caf\u00e9":9,"café":10,"":11}`)
+	first := make(map[string]jsondoc.Value)
+	for name, member := range v.Members() {
+		if _, known := first[name]; !known {
+			first[name] = member
+		}
+	}
+	if len(first) != 7 {
+		t.Errorf("%d names, want 7", len(first))
+	}
+	for name, want := range first {
+		if got := v.Get(name); got != want {
+			t.Errorf("%q: got %s, want %s", name, got.Raw(), want.Raw())
+		}
+	}
+	for _, name := range []string{"c", "param", "paramz", "aa", "x"} {
+		if v.Get(name).Exists() {
+			t.Errorf("there is %q", name)
+		}
+	}
+}
+
 func TestInt(t *testing.T) {
 	tests := []struct {
 		text string
