@@ -57,3 +57,36 @@ func TestUnreleased(t *testing.T) {
 		}
 	}
 }
+
+// A second head of an answer, which a record has only if it is wrong, leaves the first one as it is: its step may wait.
+func TestSecondHead(t *testing.T) {
+	in := &openExchange{}
+	first := in.parsedHead([]byte("HTTP/1.1 200 OK\r\nX: 1\r\n\r\n"))
+	second := in.parsedHead([]byte("HTTP/1.1 404 Not Found\r\n\r\n"))
+	if first.Head.Status != 200 || first.Head.Fields.Get("X") != "1" || second.Head.Status != 404 {
+		t.Errorf("got %+v and %+v, want the two heads", first.Head, second.Head)
+	}
+}
+
+// The lists of a summary share no room: what is added to one is in no other, and in that of no other exchange.
+func TestSummariesShareNoRoom(t *testing.T) {
+	fill := func(word string) *gathering {
+		g := &gathering{}
+		for i := range 3 {
+			text := word + string(rune('0'+i))
+			g.add(&g.Tasks, text+"task")
+			g.add(&g.Contexts, text+"context")
+			g.add(&g.Messages, text+"message")
+		}
+		return g
+	}
+	a, b := fill("a"), fill("b")
+	for g, word := range map[*gathering]string{a: "a", b: "b"} {
+		for i := range 3 {
+			text := word + string(rune('0'+i))
+			if g.Tasks[i] != text+"task" || g.Contexts[i] != text+"context" || g.Messages[i] != text+"message" {
+				t.Errorf("got %q, %q and %q", g.Tasks, g.Contexts, g.Messages)
+			}
+		}
+	}
+}
