@@ -134,7 +134,7 @@ func chunkOf(seq uint64) uint64 { return (seq - 1) / chunkRows }
 // it, and by the next one a little less, at four times the cost.
 var (
 	packer = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
 			zstd.WithWindowSize(256<<10), zstd.WithEncoderCRC(false))
 		if err != nil {
 			panic(err) // the options are ours
