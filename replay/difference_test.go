@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -250,7 +250,7 @@ func TestReplayFindsNewFindings(t *testing.T) {
 	const fault = "rpc-response-content-type-v1"
 	faulty := agenttest.Start(t, "spec", refagent.Options{Fault: fault})
 	r := play(t, src, faulty, replay.Options{})
-	isFault := func(f analyzer.Finding) bool { return f.Rule.ID == fault }
+	isFault := func(f analysis.Finding) bool { return f.Rule.ID == fault }
 	if !slices.ContainsFunc(r.Findings, isFault) || r.Same() {
 		t.Errorf("replay against an agent that breaks %s: %s, findings %v", fault, r.Verdict(), r.Findings)
 	}
@@ -258,7 +258,7 @@ func TestReplayFindsNewFindings(t *testing.T) {
 	if r := play(t, again, faulty, replay.Options{}); slices.ContainsFunc(r.Findings, isFault) {
 		t.Errorf("the recorded agent broke %s too, and yet it is new: %v", fault, r.Findings)
 	}
-	known := func(context.Context) ([]analyzer.Finding, error) { return nil, nil }
+	known := func(context.Context) ([]analysis.Finding, error) { return nil, nil }
 	if r := play(t, again, faulty, replay.Options{Found: known}); !slices.ContainsFunc(r.Findings, isFault) {
 		t.Errorf("the recording is known to have broken nothing, and yet %s is not new", fault)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
@@ -111,7 +111,7 @@ func TestEarlyAgentThroughATap(t *testing.T) {
 	for i := range result.Findings {
 		t.Errorf("found %s", &result.Findings[i])
 	}
-	if v := result.Verdict(analyzer.Note); v.Status != judgment.StatusClean || v.Judged < 15 {
+	if v := result.Verdict(analysis.Note); v.Status != judgment.StatusClean || v.Judged < 15 {
 		t.Errorf("judged %s", v)
 	}
 

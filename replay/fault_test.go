@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -38,12 +38,12 @@ func TestFaithfulPairs(t *testing.T) {
 			t.Run(name+" "+p.String(), func(t *testing.T) {
 				t.Parallel()
 				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, configure) {
-					if f.Severity >= analyzer.Warning {
+					if f.Severity >= analysis.Warning {
 						t.Errorf("%s", &f)
 					}
 				}
 				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, stray) {
-					if f.Severity >= analyzer.Warning && f.Side == a2a.Agent {
+					if f.Severity >= analysis.Warning && f.Side == a2a.Agent {
 						t.Errorf("when the client does not look at the card: %s", &f)
 					}
 				}
@@ -245,7 +245,7 @@ func wantRules(t *testing.T, found map[breach]bool, side a2a.Side, slug string, 
 }
 
 // broken returns who broke which rules.
-func broken(findings []analyzer.Finding) map[breach]bool {
+func broken(findings []analysis.Finding) map[breach]bool {
 	set := make(map[breach]bool)
 	for _, f := range findings {
 		set[breach{f.Rule.ID, f.Side}] = true
@@ -262,7 +262,7 @@ type breach struct {
 // judged lets a client talk to an agent through a tap, and returns what all rules find.
 func judged(
 	t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, said ...talk,
-) []analyzer.Finding {
+) []analysis.Finding {
 	t.Helper()
 	a.Push = true
 	o.ProtoJSON = name == "spec03-proto"

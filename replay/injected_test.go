@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -92,7 +92,7 @@ func TestFaultsMadeByTheTap(t *testing.T) {
 						t.Errorf("the agent is blamed: %s", &f)
 					}
 				}
-				if calls := result.Verdict(analyzer.Error).Calls; result.Counts.Made != 1 || calls.Made != 0 {
+				if calls := result.Verdict(analysis.Error).Calls; result.Counts.Made != 1 || calls.Made != 0 {
 					t.Errorf("%d exchanges with faults, calls %+v", result.Counts.Made, calls)
 				}
 			})

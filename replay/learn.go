@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -293,7 +293,7 @@ func orAbsent(value string) string {
 	if value == "" {
 		return "absent"
 	}
-	return analyzer.Clip(value)
+	return analysis.Clip(value)
 }
 
 // flaky notes the differences that only one of the runs has, and adds those of the first run to the report.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -20,7 +20,7 @@ const DefaultTimeout = 30 * time.Second
 
 // Options says how to replay. The zero value replays all exchanges as fast as their order allows, without rules.
 type Options struct {
-	Rules    []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
+	Rules    []*analysis.Rule             // judge both runs; they must have passed analysis.Validate
 	Keep     func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 	Profile  compare.Profile              // compare.Protocol if empty
 	Texts    bool                         // compare what texts say, but for ids and times, under every profile
@@ -28,7 +28,7 @@ type Options struct {
 	Speed    float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait     time.Duration                // how long the agent may take to listen
 	Noise    *noise.Rules                 // what may differ; nil if nothing may
-	Accepted func(*analyzer.Finding) bool // says of new findings which are not differences; nil if all are
+	Accepted func(*analysis.Finding) bool // says of new findings which are not differences; nil if all are
 
 	// AcceptedCalls says of calls that fail now which are not differences; nil if all are. They have no client.
 	AcceptedCalls func(*judgment.FailedCalls) bool
@@ -46,7 +46,7 @@ type Options struct {
 	Dialect a2a.Dialects
 
 	// Found returns what the rules find in the recording, where that is known already; nil: it is judged.
-	Found func(context.Context) ([]analyzer.Finding, error)
+	Found func(context.Context) ([]analysis.Finding, error)
 
 	further func(uint64, []compare.Difference) // is told of each exchange what else differs; nil if nobody asks
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -146,11 +146,11 @@ type recorder struct {
 	mu       sync.Mutex
 	engine   *engine.Engine
 	sink     capture.Sink // nil if the traffic is not kept
-	findings []analyzer.Finding
+	findings []analysis.Finding
 	err      error // why the traffic could not be kept; the first one
 }
 
-func newRecorder(rules []*analyzer.Rule, sink capture.Sink, seq uint64) *recorder {
+func newRecorder(rules []*analysis.Rule, sink capture.Sink, seq uint64) *recorder {
 	r := &recorder{engine: engine.New(rules), sink: sink}
 	r.Log = live.NewLog(seq, r.take)
 	return r
@@ -166,7 +166,7 @@ func (r *recorder) take(s capture.Step) {
 }
 
 // end judges what can be judged only when all is over, and returns all findings.
-func (r *recorder) end() []analyzer.Finding {
+func (r *recorder) end() []analysis.Finding {
 	r.Log.End()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
@@ -157,7 +157,7 @@ func missing(task string, recorded, live []notice) (diffs []compare.Difference) 
 		if g < w || g > w && ended && !strings.HasSuffix(what, " of an artifact") {
 			diffs = append(diffs, compare.Difference{
 				Kind: compare.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
-				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
+				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analysis.Clip(task), g, what, w),
 				Effect:  compare.Effect{Task: task},
 			})
 		}
@@ -271,7 +271,7 @@ func (p *player) statesNotified(
 				}
 				missing = append(missing, compare.Difference{
 					Kind: compare.DifferentDelivery, Exchange: was.seq, Want: was.state.String(),
-					Message: fmt.Sprintf("task %s: not notified of %s", analyzer.Clip(task), was.state),
+					Message: fmt.Sprintf("task %s: not notified of %s", analysis.Clip(task), was.state),
 					Effect:  compare.Effect{Task: task},
 				})
 			}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
@@ -89,7 +89,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 }
 
 // recorded returns what the rules find in the recording.
-func (p *player) recorded(ctx context.Context) ([]analyzer.Finding, error) {
+func (p *player) recorded(ctx context.Context) ([]analysis.Finding, error) {
 	if p.opts.Found != nil {
 		return p.opts.Found(ctx)
 	}
@@ -123,7 +123,7 @@ func acceptCalls(r *report.Report, failed []judgment.FailedCalls, accepts func(*
 		l.Differences, l.Status = nil, report.Matched
 	}
 	if n > 0 {
-		r.Notes = append(r.Notes, analyzer.Plural(n, "failed call")+" accepted, and not counted")
+		r.Notes = append(r.Notes, analysis.Plural(n, "failed call")+" accepted, and not counted")
 	}
 }
 
@@ -148,13 +148,13 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 		return fmt.Errorf("judge the capture: %w", err)
 	}
 	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
-	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
+	findings = slices.DeleteFunc(findings, func(f analysis.Finding) bool { return f.Side != a2a.Agent })
 	found := compare.NewFindings(recorded, findings)
-	r.Findings = slices.DeleteFunc(slices.Clone(found), func(f analyzer.Finding) bool {
+	r.Findings = slices.DeleteFunc(slices.Clone(found), func(f analysis.Finding) bool {
 		return p.opts.Accepted != nil && p.opts.Accepted(&f)
 	})
 	if n := len(found) - len(r.Findings); n > 0 {
-		r.Notes = append(r.Notes, analyzer.Plural(n, "new finding")+" accepted, and not counted")
+		r.Notes = append(r.Notes, analysis.Plural(n, "new finding")+" accepted, and not counted")
 	}
 	p.dropForeign(r)
 	for i := range r.Findings {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
@@ -415,7 +415,7 @@ func TestReplayOfFaultyClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	judged := must[*judgment.Result](t)(engine.Run(t.Context(), rules.All, kept, nil))
-	if !slices.ContainsFunc(judged.Findings, func(f analyzer.Finding) bool { return f.Side == a2a.Client }) {
+	if !slices.ContainsFunc(judged.Findings, func(f analysis.Finding) bool { return f.Side == a2a.Client }) {
 		t.Errorf("the client breaks no rule, and so proves nothing: %v", judged.Findings)
 	}
 }

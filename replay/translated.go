@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -270,7 +270,7 @@ func (p *player) dropForeign(r *report.Report) {
 		}
 	}
 	var foreign []string
-	r.Findings = slices.DeleteFunc(r.Findings, func(f analyzer.Finding) bool {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f analysis.Finding) bool {
 		if !f.Rule.Dialects().Intersect(recorded).Empty() {
 			return false
 		}

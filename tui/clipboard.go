@@ -12,7 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -97,7 +97,7 @@ func (c *clipboard) copied(msg copied) tea.Cmd {
 
 // valueAt returns the value at a place: of a header, or in JSON. A string is returned as what it means, another value as
 // the detail lays it out. The event of the place is looked for from an arrival number on.
-func valueAt(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
+func valueAt(l *load.Loader, at analysis.Place, from uint64) (string, error) {
 	if isEvent(at) {
 		e, err := eventOf(l, at, from)
 		if err != nil {
@@ -158,7 +158,7 @@ func jsonValue(data []byte, pointer string) (string, error) {
 }
 
 // bodyOf returns the body of a request or of an answer, its content codings taken off.
-func bodyOf(l *load.Loader, side analyzer.Place) (string, error) {
+func bodyOf(l *load.Loader, side analysis.Place) (string, error) {
 	x, err := l.Ends(side.Exchange, 1)
 	if err != nil {
 		return "", err
@@ -175,7 +175,7 @@ func bodyOf(l *load.Loader, side analyzer.Place) (string, error) {
 }
 
 // eventText returns an event as it was sent, without the blank line at its end, or a message of gRPC as JSON.
-func eventText(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
+func eventText(l *load.Loader, at analysis.Place, from uint64) (string, error) {
 	e, err := eventOf(l, at, from)
 	if err != nil {
 		return "", err
@@ -194,7 +194,7 @@ func eventText(l *load.Loader, at analyzer.Place, from uint64) (string, error) {
 }
 
 // eventOf reads an event, from an arrival number on.
-func eventOf(l *load.Loader, at analyzer.Place, from uint64) (*capture.Event, error) {
+func eventOf(l *load.Loader, at analysis.Place, from uint64) (*capture.Event, error) {
 	for step, err := range l.Source.StepsOf(l.Context, at.Exchange, from) {
 		if err != nil {
 			return nil, err
@@ -244,7 +244,7 @@ func (c *clipboard) choices() []menu.Choice {
 			mark = d.Excerpt.Events.Page(i).Arrival
 		}
 	}
-	request, answer := analyzer.Place{Exchange: at.Exchange}, analyzer.Place{Exchange: at.Exchange, Response: true}
+	request, answer := analysis.Place{Exchange: at.Exchange}, analysis.Place{Exchange: at.Exchange, Response: true}
 	within := line.Place
 	if within.Exchange == 0 { // a line of our own
 		within = at
@@ -332,19 +332,19 @@ func copyWhat(m *inspector, name string) (tea.Cmd, error) {
 	return c.Do(), nil
 }
 
-func isEvent(at analyzer.Place) bool {
+func isEvent(at analysis.Place) bool {
 	_, is := at.EventNumber()
 	return is
 }
 
 // hasValue reports whether a place is one of a value: in a head, or in JSON.
-func hasValue(at analyzer.Place) bool {
+func hasValue(at analysis.Place) bool {
 	_, header := document.HeaderOf(at.Part)
 	return at.HasPointer || header || at.Part == "line"
 }
 
 // nameOf returns the last name of a pointer, or that of a header.
-func nameOf(at analyzer.Place) string {
+func nameOf(at analysis.Place) string {
 	if name, header := document.HeaderOf(at.Part); header {
 		return name
 	}
@@ -354,24 +354,24 @@ func nameOf(at analyzer.Place) string {
 
 // findingsHere returns the findings that are selected: that of a line in the detail or in the list of findings,
 // elsewhere all of the exchange.
-func (c *clipboard) findingsHere(line *document.Line) []analyzer.Finding {
+func (c *clipboard) findingsHere(line *document.Line) []analysis.Finding {
 	m := c.inspector
 	switch top := m.top().(type) {
 	case *findings.Panel:
 		if f := top.Selected(); f != nil {
-			return []analyzer.Finding{*f}
+			return []analysis.Finding{*f}
 		}
 		return nil
 	case *detail.Panel:
 		if line.Found != nil {
-			return []analyzer.Finding{*line.Found}
+			return []analysis.Finding{*line.Found}
 		}
 	}
 	return m.shared.Found.Of(m.top().Target().Exchange)
 }
 
 // findingsText writes findings as text.
-func findingsText(findings []analyzer.Finding) string {
+func findingsText(findings []analysis.Finding) string {
 	var b strings.Builder
 	for i := range findings {
 		if i > 0 {

@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/detail"
 	"a2atap/tui/findings"
 	"a2atap/tui/keys"
@@ -345,7 +345,7 @@ func FuzzExecute(f *testing.F) {
 		m.shared.Opened, m.shared.Info.Exchanges = true, 8
 		for _, in := range []func(){
 			func() {},
-			func() { m.push(detail.New(m.shared, analyzer.Place{Exchange: 1})) },
+			func() { m.push(detail.New(m.shared, analysis.Place{Exchange: 1})) },
 			func() { m.push(findings.New(m.shared)) },
 			func() { m.push(newHelp(keys.InList)) },
 		} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/tuitest"
@@ -138,7 +138,7 @@ func TestCopyRefuses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := tuitest.Growing(t, 0)
 				tuitest.Record(t, m, append(tuitest.Asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), tuitest.Answered(1, c.body)...))
-				u := newUI(t, m.Reader(), 100, 24, Options{Rules: []*analyzer.Rule{}})
+				u := newUI(t, m.Reader(), 100, 24, Options{Rules: []*analysis.Rule{}})
 				var terminal bytes.Buffer
 				u.m.out = &terminal
 				u.press("enter")
@@ -158,7 +158,7 @@ func TestCopyRefuses(t *testing.T) {
 // Of a long stream the transcript is not even made.
 func TestCopyOfALongTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, tuitest.Long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analyzer.Rule{}})
+		u := newUI(t, tuitest.Long(t, 3_000).Reader(), 109, 24, Options{Rules: []*analysis.Rule{}})
 		u.press("y", "t")
 		u.sees("y: transcript: it is too long for a clipboard (65.5 kB); a2atap show prints it")
 	})
@@ -176,6 +176,6 @@ func FuzzJSONValue(f *testing.F) {
 		}
 		x := &capture.Exchange{Seq: 1, Request: capture.Request{Head: []byte(data)}}
 		firstLine(x, false)
-		nameOf(analyzer.Place{}.At(pointer))
+		nameOf(analysis.Place{}.At(pointer))
 	})
 }

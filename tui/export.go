@@ -10,7 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/menu"
 	"a2atap/tui/text"
 )
@@ -43,7 +43,7 @@ type selection struct {
 }
 
 // begin asks what is to be exported, then in which form, then into which file.
-func (e *exporting) begin(at analyzer.Place) tea.Cmd {
+func (e *exporting) begin(at analysis.Place) tea.Cmd {
 	m := e.inspector
 	load, seq := m.shared.Load, at.Exchange
 	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
@@ -92,7 +92,7 @@ func (e *exporting) begin(at analyzer.Place) tea.Cmd {
 }
 
 // chooseFormat asks in which form.
-func (e *exporting) chooseFormat(at analyzer.Place, s selection) tea.Cmd {
+func (e *exporting) chooseFormat(at analysis.Place, s selection) tea.Cmd {
 	m := e.inspector
 	var choices []menu.Choice
 	for _, f := range m.options.Exporter.Formats {

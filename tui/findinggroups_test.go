@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/tui/detail"
@@ -61,18 +61,18 @@ func TestFindingGroupsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, v := tuitest.Growing(t, 30), load.NewVerdicts(0)
 		u := newUI(t, m.Reader(), 100, 30, Options{Verdicts: v})
-		find := func(seq uint64, s analyzer.Severity, rule int) {
-			v.Found(analyzer.Finding{
-				Rule: rules.All[rule], Severity: s, Seen: fmt.Sprint("finding ", seq), Place: analyzer.Place{Exchange: seq},
-				Link: analyzer.Link{Client: "traveller", Agent: "booker"},
+		find := func(seq uint64, s analysis.Severity, rule int) {
+			v.Found(analysis.Finding{
+				Rule: rules.All[rule], Severity: s, Seen: fmt.Sprint("finding ", seq), Place: analysis.Place{Exchange: seq},
+				Link: analysis.Link{Client: "traveller", Agent: "booker"},
 			})
 			v.Judged(seq, judgment.Counts{Judged: 1}, false)
 			u.pass(time.Second)
 		}
-		find(5, analyzer.Warning, 0)
+		find(5, analysis.Warning, 0)
 		u.press("e")
 		for n := uint64(6); n < 12; n++ {
-			find(n, analyzer.Error, 1)
+			find(n, analysis.Error, 1)
 		}
 		if at := u.m.top().Target().Exchange; at != 5 {
 			t.Errorf("worse findings have moved the cursor to %d", at)
@@ -82,8 +82,8 @@ func TestFindingGroupsGrow(t *testing.T) {
 		if !strings.Contains(at, "6 errors in 6 exchanges") {
 			t.Errorf("the first group is %q", at)
 		}
-		find(12, analyzer.Error, 2)
-		find(13, analyzer.Error, 1)
+		find(12, analysis.Error, 2)
+		find(13, analysis.Error, 1)
 		if at := u.cursorLine(); !strings.Contains(at, "7 errors in 7 exchanges") {
 			t.Errorf("the cursor has moved to %q", at)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/tui/tuitest"
 )
@@ -25,7 +25,7 @@ func nested(t *testing.T) *capture.Memory {
 
 func TestFolding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, nested(t).Reader(), 80, 60, Options{Rules: []*analyzer.Rule{}})
+		u := newUI(t, nested(t).Reader(), 80, 60, Options{Rules: []*analysis.Rule{}})
 		u.press("enter").search(`"status"`).search("")
 		const folded = `>    "status": {… 1 member},`
 		for _, c := range []struct{ keys, cursor string }{

@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/keys"
 	"a2atap/tui/page"
@@ -167,10 +167,10 @@ func verbLines(columns int) []style.Line {
 
 func signLines() []style.Line {
 	lines := []style.Line{style.Text(style.Title, " Signs")}
-	for s := analyzer.Error; ; s-- {
+	for s := analysis.Error; ; s-- {
 		mark, look := style.OfSeverity(s)
 		lines = append(lines, style.Text(look, "  "+text.Pad(mark, 14)).Add(style.Normal, s.String()))
-		if s == analyzer.Note {
+		if s == analysis.Note {
 			break
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/menu"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
@@ -166,7 +166,7 @@ func (h *holding) words() string {
 
 // show opens the list of what is held.
 func (h *holding) show() tea.Cmd {
-	h.list = menu.New("held", analyzer.Place{}, nil)
+	h.list = menu.New("held", analysis.Place{}, nil)
 	h.refresh()
 	return tea.Batch(h.inspector.push(h.list), h.tick())
 }
@@ -313,7 +313,7 @@ func (h *holding) ask(x HeldMessage, edited []byte, remark string) tea.Cmd {
 	if o.Editor == nil {
 		edit.Off = "there is no editor: set VISUAL or EDITOR"
 	}
-	ask := menu.New("what becomes of it?", analyzer.Place{}, []menu.Choice{
+	ask := menu.New("what becomes of it?", analysis.Place{}, []menu.Choice{
 		{Key: "g", Words: "let it go as it is", Do: func() tea.Cmd { return h.release("let go", o.LetGo, x) }},
 		edit,
 		{Key: "x", Words: "drop it, and break the connection of the client off", Do: func() tea.Cmd { return h.release("dropped", o.Drop, x) }},

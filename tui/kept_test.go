@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -34,7 +34,7 @@ func readingOf(t *testing.T, src capture.Source) *kept.Reading {
 	return openReading(t, shelf, rules.All)
 }
 
-func openReading(t *testing.T, shelf capture.Shelf, of []*analyzer.Rule) *kept.Reading {
+func openReading(t *testing.T, shelf capture.Shelf, of []*analysis.Rule) *kept.Reading {
 	t.Helper()
 	r, err := kept.Open(t.Context(), shelf, of)
 	if err != nil {
@@ -176,10 +176,10 @@ func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
 			e.Step(s)
 		}
 		if seq%(exchanges/100) == 0 {
-			w.Found(analyzer.Finding{
-				Rule: rules.All[0], Severity: analyzer.Error, Place: analyzer.Place{Exchange: seq}, Seen: "what is wrong",
+			w.Found(analysis.Finding{
+				Rule: rules.All[0], Severity: analysis.Error, Place: analysis.Place{Exchange: seq}, Seen: "what is wrong",
 			})
-			result.Found[analyzer.Error]++
+			result.Found[analysis.Error]++
 		}
 	}
 	if grows {
@@ -255,7 +255,7 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 	if n := src.read.Load(); n > 0 {
 		t.Errorf("%d exchanges were read for a list", n)
 	}
-	u.run(u.m.openDetail(analyzer.Place{Exchange: 7}))
+	u.run(u.m.openDetail(analysis.Place{Exchange: 7}))
 	d, is := u.m.top().(*detail.Panel)
 	if !is {
 		t.Fatalf("what is open is\n%s", u.screen())

@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
 )
@@ -148,7 +148,7 @@ func (f *follower) reached(msg load.Reached) tea.Cmd {
 }
 
 // exchangesOf returns the exchanges that have some findings or a mark, in order.
-func exchangesOf(findings []analyzer.Finding, marks []uint8) []uint64 {
+func exchangesOf(findings []analysis.Finding, marks []uint8) []uint64 {
 	var seqs []uint64
 	for i := range findings {
 		seqs = append(seqs, findings[i].Place.Exchange)

@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -66,7 +66,7 @@ func (nb *notebook) noted(msg noted) tea.Cmd {
 }
 
 // mark marks an exchange, or takes its mark away.
-func (nb *notebook) mark(at analyzer.Place) tea.Cmd {
+func (nb *notebook) mark(at analysis.Place) tea.Cmd {
 	m := nb.inspector
 	toggle := func(n notes.Note) notes.Note {
 		n.Marked = !n.Marked
@@ -81,7 +81,7 @@ func (nb *notebook) mark(at analyzer.Place) tea.Cmd {
 }
 
 // comment opens a prompt for the comment on an exchange.
-func (nb *notebook) comment(at analyzer.Place) tea.Cmd {
+func (nb *notebook) comment(at analysis.Place) tea.Cmd {
 	m := nb.inspector
 	seq := at.Exchange
 	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), nb.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
@@ -15,7 +15,7 @@ import (
 
 // Options configure the inspector.
 type Options struct {
-	Rules    []*analyzer.Rule
+	Rules    []*analysis.Rule
 	Keys     []engine.Option                         // that agent cards are signed with
 	Reading  *kept.Reading                           // what judging the capture came to, or has so far; nil: it is judged
 	Making   <-chan struct{}                         // closed when this process adds no more to the Reading; nil if it does not

@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/command"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
@@ -17,7 +17,7 @@ import (
 
 // A palette is a panel of all that can be done, narrowed to what has the words that are typed.
 type palette struct {
-	of     analyzer.Place // what was selected before
+	of     analysis.Place // what was selected before
 	all    []deed
 	shown  []int // of all
 	window panel.Window
@@ -135,7 +135,7 @@ func (p *palette) Status() string {
 	return text.Number(len(p.shown)) + " of " + text.Number(len(p.all))
 }
 
-func (p *palette) Target() analyzer.Place { return p.of }
+func (p *palette) Target() analysis.Place { return p.of }
 
 func (p *palette) Resize(width, height int) tea.Cmd {
 	p.window.Width, p.window.Height = width, max(height, 0)

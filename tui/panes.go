@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/detail"
 	"a2atap/tui/findings"
 	"a2atap/tui/keys"
@@ -191,14 +191,14 @@ func (ps *panes) followList() tea.Cmd {
 		}
 		return nil
 	case ps.detail == nil:
-		return ps.showBeside(analyzer.Place{Exchange: seq})
+		return ps.showBeside(analysis.Place{Exchange: seq})
 	}
 	ps.seq = seq
 	if ps.since.IsZero() {
 		ps.since = time.Now()
 	}
 	if time.Since(ps.since) > settleAtTheMost {
-		return ps.showBeside(analyzer.Place{Exchange: seq})
+		return ps.showBeside(analysis.Place{Exchange: seq})
 	}
 	ps.ticket = m.shared.Ticket()
 	load, rested := m.shared.Load, settled{ps.ticket}
@@ -213,11 +213,11 @@ func (ps *panes) settle(msg settled) tea.Cmd {
 	if msg.ticket != ps.ticket || ps.detail == nil {
 		return nil
 	}
-	return ps.showBeside(analyzer.Place{Exchange: ps.seq})
+	return ps.showBeside(analysis.Place{Exchange: ps.seq})
 }
 
 // showBeside shows a place in the pane of the detail, and what belongs to its exchange in the third one.
-func (ps *panes) showBeside(at analyzer.Place) tea.Cmd {
+func (ps *panes) showBeside(at analysis.Place) tea.Cmd {
 	m := ps.inspector
 	ps.seq, ps.since, ps.ticket = at.Exchange, time.Time{}, 0
 	if d := ps.detail; d != nil && d.Seq == at.Exchange && d.Err == nil {
@@ -283,7 +283,7 @@ func (ps *panes) focus(p panel.Panel) tea.Cmd {
 		return cmd
 	}
 	if p == panel.Panel(ps.detail) && ps.seq != ps.detail.Seq { // the list has moved on a moment ago
-		cmd = tea.Batch(cmd, ps.showBeside(analyzer.Place{Exchange: ps.seq}))
+		cmd = tea.Batch(cmd, ps.showBeside(analysis.Place{Exchange: ps.seq}))
 		p = ps.detail
 	}
 	m.stack = append(m.stack, p)
@@ -291,7 +291,7 @@ func (ps *panes) focus(p panel.Panel) tea.Cmd {
 }
 
 // openBeside shows a place in the detail beside the list, and gives it the focus.
-func (ps *panes) openBeside(at analyzer.Place) tea.Cmd {
+func (ps *panes) openBeside(at analysis.Place) tea.Cmd {
 	m := ps.inspector
 	var cmd tea.Cmd
 	if at.Exchange != m.list.Selected() {
@@ -326,7 +326,7 @@ func (nothing) Title() string { return "" }
 
 func (nothing) Status() string { return "" }
 
-func (nothing) Target() analyzer.Place { return analyzer.Place{} }
+func (nothing) Target() analysis.Place { return analysis.Place{} }
 
 // whyOnePane says why there are not several panes.
 func (ps *panes) whyOnePane() string {

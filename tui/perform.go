@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/coverage"
 	"a2atap/tui/detail"
 	"a2atap/tui/diff"
@@ -192,7 +192,7 @@ func (m *inspector) showFailed(d *detail.Panel, step int) tea.Cmd {
 		}
 		m.list.Follow = false
 		m.list.Reveal(seq)
-		return m.replace(d, analyzer.Place{Exchange: seq})
+		return m.replace(d, analysis.Place{Exchange: seq})
 	})
 }
 
@@ -205,7 +205,7 @@ func (m *inspector) showNeighbour(d *detail.Panel, a keys.Action) tea.Cmd {
 	if seq := m.list.Beside(d.Seq, step); seq != 0 {
 		m.list.Follow = m.list.Follow && step > 0
 		m.list.Reveal(seq)
-		return m.replace(d, analyzer.Place{Exchange: seq})
+		return m.replace(d, analysis.Place{Exchange: seq})
 	}
 	m.shared.Message = "no further exchange in the list"
 	return m.list.Choose(d.Seq)
@@ -213,7 +213,7 @@ func (m *inspector) showNeighbour(d *detail.Panel, a keys.Action) tea.Cmd {
 
 // diff compares the selected exchange, in a ladder its task, with the one that was chosen before: with this key, or by
 // the only mark on another one. If there is none it is chosen itself.
-func (m *inspector) diff(at analyzer.Place) tea.Cmd {
+func (m *inspector) diff(at analysis.Place) tea.Cmd {
 	_, inOneLadder := m.top().(*ladder.Panel)
 	now := diff.Side{Seq: at.Exchange, IsTask: inOneLadder}
 	was := m.chosen

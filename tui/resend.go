@@ -11,7 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/replay/report"
 	"a2atap/tui/diff"
@@ -28,7 +28,7 @@ type (
 	// prepared brings what would be sent, and waits for the user's word.
 	prepared struct {
 		ticket uint64
-		of     analyzer.Place
+		of     analysis.Place
 		out    *Outgoing
 		remark string // why it is asked again
 		err    error
@@ -36,14 +36,14 @@ type (
 	// cameBack brings what came of it.
 	cameBack struct {
 		ticket uint64
-		of     analyzer.Place
+		of     analysis.Place
 		sent   *Sent
 		err    error
 	}
 )
 
 // resend asks whether the request of an exchange is to be sent again.
-func (o *outbox) resend(at analyzer.Place) tea.Cmd {
+func (o *outbox) resend(at analysis.Place) tea.Cmd {
 	m := o.inspector
 	load, request := m.shared.Load, m.options.Sender.Request
 	return o.prepare(at, func() (*Outgoing, error) {
@@ -56,7 +56,7 @@ func (o *outbox) resend(at analyzer.Place) tea.Cmd {
 }
 
 // replayTask asks whether all requests of the task of an exchange are to be sent again.
-func (o *outbox) replayTask(at analyzer.Place) tea.Cmd {
+func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
 	m := o.inspector
 	load, task := m.shared.Load, m.options.Sender.Task
 	return o.prepare(at, func() (*Outgoing, error) {
@@ -77,7 +77,7 @@ func (o *outbox) replayTask(at analyzer.Place) tea.Cmd {
 
 // prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
 // back, so that nobody answers a question that he has not read.
-func (o *outbox) prepare(at analyzer.Place, find func() (*Outgoing, error)) tea.Cmd {
+func (o *outbox) prepare(at analysis.Place, find func() (*Outgoing, error)) tea.Cmd {
 	m := o.inspector
 	o.preparing = m.shared.Ticket()
 	ticket := o.preparing
@@ -142,7 +142,7 @@ func (o *Outgoing) question(remark string) []style.Line {
 }
 
 // send sends, beside the event loop.
-func (o *outbox) send(at analyzer.Place, out *Outgoing) tea.Cmd {
+func (o *outbox) send(at analysis.Place, out *Outgoing) tea.Cmd {
 	m := o.inspector
 	ctx, cancel := context.WithCancel(m.shared.Load.Context)
 	ticket := m.shared.Ticket()
@@ -194,7 +194,7 @@ func (o *outbox) cameBack(msg cameBack) tea.Cmd {
 }
 
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
-func (o *outbox) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Menu {
+func (o *outbox) newAnswered(at analysis.Place, s *Sent, problem error) *menu.Menu {
 	m := o.inspector
 	x := s.Exchange
 	e := m.shared.Load.EntryOf(x)
@@ -205,16 +205,16 @@ func (o *outbox) newAnswered(at analyzer.Place, s *Sent, problem error) *menu.Me
 	var ask *menu.Menu
 	back := func() tea.Cmd { return nil }
 	if s.File == "" {
-		ask = menu.New("sent again", analyzer.Place{Exchange: x.Seq}, []menu.Choice{
+		ask = menu.New("sent again", analysis.Place{Exchange: x.Seq}, []menu.Choice{
 			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
 				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq})
 			}},
-			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openDetail(analyzer.Place{Exchange: x.Seq}) }},
+			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openDetail(analysis.Place{Exchange: x.Seq}) }},
 			{Key: "b", Words: "back", Do: back},
 		})
 	} else {
 		one := alone(x, s.File)
-		ask = menu.New("sent again", analyzer.Place{}, []menu.Choice{
+		ask = menu.New("sent again", analysis.Place{}, []menu.Choice{
 			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
 				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq, Other: one, Name: where})
 			}},
@@ -259,13 +259,13 @@ func newReportPage(s *Sent, problem error) *page.Page {
 // editable says that what is to be sent stands in a file for the user's editor.
 type editable struct {
 	ticket uint64
-	of     analyzer.Place
+	of     analysis.Place
 	out    *Outgoing
 	file   string
 }
 
 // edit writes what is to be sent into a file, for the user's editor.
-func (o *outbox) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
+func (o *outbox) edit(at analysis.Place, out *Outgoing) tea.Cmd {
 	m := o.inspector
 	o.preparing = m.shared.Ticket()
 	ticket := o.preparing

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/tuitest"
@@ -184,7 +184,7 @@ func TestSearchInALargeList(t *testing.T) {
 	}
 	defer r.Close()
 	src := count(r, 3_000)
-	u := startUI(t, src, 80, 24, Options{Rules: []*analyzer.Rule{}})
+	u := startUI(t, src, 80, 24, Options{Rules: []*analysis.Rule{}})
 	defer u.cancel()
 	u.until("the list", func() bool { return u.m.list.Selected() == 1 && u.m.list.Idle() })
 	u.strike("s")
@@ -236,7 +236,7 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	}
 	defer r.Close()
 	before := heap()
-	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analyzer.Rule{}})
+	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analysis.Rule{}})
 	defer u.cancel()
 	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 	u.strike("s")

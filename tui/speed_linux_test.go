@@ -14,7 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
@@ -220,9 +220,9 @@ func (h *hand) arrive(src *endless, n uint64) {
 	}
 	news.Info, _ = src.Info(h.ctx)
 	h.send(news, &h.others)
-	h.send(load.Judged{Next: news.Next, Behind: true, Findings: []analyzer.Finding{{
-		Rule: rules.All[0], Severity: analyzer.Warning, Seen: "what is wrong here",
-		Place: analyzer.Place{Exchange: src.exchanges},
+	h.send(load.Judged{Next: news.Next, Behind: true, Findings: []analysis.Finding{{
+		Rule: rules.All[0], Severity: analysis.Warning, Seen: "what is wrong here",
+		Place: analysis.Place{Exchange: src.exchanges},
 	}}}, &h.others)
 }
 

@@ -3,7 +3,7 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/detail"
 	"a2atap/tui/diff"
 	"a2atap/tui/find"
@@ -56,7 +56,7 @@ func leavePanel(p panel.Panel) {
 }
 
 // openFromText opens an event in the detail from which the text was opened, or in a new one.
-func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
+func (m *inspector) openFromText(at analysis.Place) tea.Cmd {
 	cmd := m.back(keys.Back)
 	if d, is := m.top().(*detail.Panel); is && d.Seq == at.Exchange {
 		return tea.Batch(cmd, d.TurnTo(at))
@@ -75,7 +75,7 @@ func (m *inspector) quit() tea.Cmd {
 		map[string]func() tea.Cmd{"q": leave, "Q": leave, "y": leave})
 }
 
-func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
+func (m *inspector) openDetail(at analysis.Place) tea.Cmd {
 	if m.panes.split() {
 		return m.panes.openBeside(at)
 	}
@@ -102,7 +102,7 @@ func (m *inspector) openFindings(seq uint64) tea.Cmd {
 }
 
 // replace shows another exchange in place of the detail.
-func (m *inspector) replace(d *detail.Panel, at analyzer.Place) tea.Cmd {
+func (m *inspector) replace(d *detail.Panel, at analysis.Place) tea.Cmd {
 	chosen := m.list.Choose(at.Exchange)
 	if d == m.panes.detail {
 		return tea.Batch(chosen, m.panes.showBeside(at))

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/detail"
@@ -60,7 +60,7 @@ func TestLongStreamIsNotHeld(t *testing.T) {
 	}
 	defer r.Close()
 	before := heap()
-	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analyzer.Rule{}})
+	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analysis.Rule{}})
 	defer u.cancel()
 	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 	u.strike("enter")

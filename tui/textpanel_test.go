@@ -10,7 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/tui/assembly"
@@ -229,7 +229,7 @@ func TestTextOfALongStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	u := startUI(t, inParts{r, t}, 120, 40, Options{Rules: []*analyzer.Rule{}})
+	u := startUI(t, inParts{r, t}, 120, 40, Options{Rules: []*analysis.Rule{}})
 	defer u.cancel()
 	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
 	u.strike("a")

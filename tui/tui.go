@@ -28,7 +28,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/load"
@@ -43,7 +43,7 @@ func init() { unasked.Over() }
 // those of the options (a *filter.Error among them) and of the terminal. It reads the source and does not close it. The
 // terminal is put back as it was, also if the inspector fails.
 func Run(ctx context.Context, src capture.Source, o Options) error {
-	if err := analyzer.Validate(o.Rules); err != nil {
+	if err := analysis.Validate(o.Rules); err != nil {
 		return err
 	}
 	if _, err := filter.Parse(o.Filter); err != nil {

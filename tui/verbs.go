@@ -10,7 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/spelling"
 	"a2atap/tui/detail"
@@ -295,11 +295,11 @@ func writeKeys(w io.Writer) error {
 }
 
 // readPlace reads the number of an exchange, or a place as findings name it.
-func readPlace(m *inspector, argument string) (analyzer.Place, error) {
+func readPlace(m *inspector, argument string) (analysis.Place, error) {
 	seq, err := strconv.ParseUint(argument, 10, 64)
-	at := analyzer.Place{Exchange: seq}
+	at := analysis.Place{Exchange: seq}
 	if err != nil {
-		if at, err = analyzer.ParsePlace(argument); err != nil {
+		if at, err = analysis.ParsePlace(argument); err != nil {
 			return at, err
 		}
 	}
@@ -318,7 +318,7 @@ func gotoPlace(m *inspector, argument string) (tea.Cmd, error) {
 	if d, is := m.top().(*detail.Panel); is {
 		return m.replace(d, at), nil
 	}
-	if at != (analyzer.Place{Exchange: at.Exchange}) {
+	if at != (analysis.Place{Exchange: at.Exchange}) {
 		return m.openDetail(at), nil
 	}
 	if shown, filtered := m.list.Matches(); filtered && !slices.Contains(shown, at.Exchange) {
@@ -355,7 +355,7 @@ func ofExchange(open func(*inspector, uint64) tea.Cmd) func(*inspector, string) 
 // openRule opens a page about a rule.
 func openRule(m *inspector, id string) (tea.Cmd, error) {
 	rules := m.shared.Load.Rules
-	i := slices.IndexFunc(rules, func(r *analyzer.Rule) bool { return strings.EqualFold(r.ID, id) })
+	i := slices.IndexFunc(rules, func(r *analysis.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
 		return nil, unknown("rule", id, m.shared.RuleIDs(), "; tab after a few letters shows those that begin so")
 	}

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
@@ -20,7 +20,7 @@ import (
 type Option func(*options)
 
 type options struct {
-	gate    analyzer.Severity
+	gate    analysis.Severity
 	side    *a2a.Side         // nil for all
 	without map[string]string // id of a rule → why it is left out
 	known   *baseline.Baseline
@@ -32,7 +32,7 @@ type options struct {
 }
 
 // Gate fails the test for findings of this severity or worse, instead of errors only. Milder ones are logged.
-func Gate(least analyzer.Severity) Option {
+func Gate(least analysis.Severity) Option {
 	return func(o *options) { o.gate = least }
 }
 
@@ -114,7 +114,7 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // newOptions returns what the options come to, or what is wrong with them.
 func newOptions(list []Option) (*options, error) {
-	o := &options{gate: analyzer.Error, without: make(map[string]string), name: "agent"}
+	o := &options{gate: analysis.Error, without: make(map[string]string), name: "agent"}
 	for _, option := range list {
 		option(o)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
@@ -38,7 +38,7 @@ func (r *Recording) report(t testing.TB, result *judgment.Result) {
 	t.Helper()
 	o := r.options
 	leftOut := make(map[string]int)
-	result.Keep(func(f *analyzer.Finding) bool {
+	result.Keep(func(f *analysis.Finding) bool {
 		_, out := o.without[f.Rule.ID]
 		switch {
 		case out:

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
@@ -101,9 +101,9 @@ func TestTapTellsSidesAndGates(t *testing.T) {
 		fails bool
 	}{
 		{"errors", nil, false},
-		{"warnings", []Option{Gate(analyzer.Warning)}, true},
-		{"warnings of the client", []Option{Gate(analyzer.Warning), Side(a2a.Client)}, true},
-		{"warnings of the agent", []Option{Gate(analyzer.Warning), Side(a2a.Agent)}, false},
+		{"warnings", []Option{Gate(analysis.Warning)}, true},
+		{"warnings of the client", []Option{Gate(analysis.Warning), Side(a2a.Client)}, true},
+		{"warnings of the agent", []Option{Gate(analysis.Warning), Side(a2a.Agent)}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestTapBoundsItsOutput(t *testing.T) {
 	}
 	result := &judgment.Result{Counts: judgment.Counts{Exchanges: 1, Judged: 1}}
 	for range maxLines + 20 {
-		result.Findings = append(result.Findings, analyzer.Finding{Rule: rules.All[0], Severity: analyzer.Error})
+		result.Findings = append(result.Findings, analysis.Finding{Rule: rules.All[0], Severity: analysis.Error})
 	}
 	s := watch(t, func(t testing.TB) { (&Recording{options: o}).report(t, result) })
 	if n := len(s.errors); n != maxLines+1 || s.errors[n-1] != "and 20 more findings that fail the test" {
@@ -213,7 +213,7 @@ func TestTapKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range judge(t, tr).Findings {
-		if f.Severity == analyzer.Error && !strings.HasPrefix(s.errors[0], f.String()) {
+		if f.Severity == analysis.Error && !strings.HasPrefix(s.errors[0], f.String()) {
 			t.Errorf("what was kept breaks %s, what passed %s", &f, s.errors[0])
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/safetext"
 )
@@ -59,15 +59,15 @@ type Entry struct {
 // String says for people what is accepted.
 func (e *Entry) String() string {
 	if e.Test != "" && e.Agent != "" {
-		return fmt.Sprintf("test %s of %s", analyzer.Clean(e.Test), analyzer.Clean(e.Agent))
+		return fmt.Sprintf("test %s of %s", analysis.Clean(e.Test), analysis.Clean(e.Agent))
 	}
 	if e.Test != "" {
-		return "test " + analyzer.Clean(e.Test)
+		return "test " + analysis.Clean(e.Test)
 	}
 	if e.Error != "" {
-		return fmt.Sprintf("%s of %s %s", analyzer.Clean(e.Error), analyzer.Clean(e.Agent), analyzer.Clean(e.Operation))
+		return fmt.Sprintf("%s of %s %s", analysis.Clean(e.Error), analysis.Clean(e.Agent), analysis.Clean(e.Operation))
 	}
-	return fmt.Sprintf("%s of %s %s at %s", e.Rule, e.Side, analyzer.Clean(e.Agent), analyzer.Clean(e.Place))
+	return fmt.Sprintf("%s of %s %s at %s", e.Rule, e.Side, analysis.Clean(e.Agent), analysis.Clean(e.Place))
 }
 
 // check says what is wrong with an entry, and finds out whether it has expired.
@@ -138,13 +138,13 @@ func (e *Entry) order() []string {
 }
 
 // Knows reports whether a finding is accepted.
-func (b *Baseline) Knows(f *analyzer.Finding) bool {
+func (b *Baseline) Knows(f *analysis.Finding) bool {
 	e := b.find(f)
 	return e != nil && !e.expired
 }
 
 // find returns the entry of a finding, which is seen by that; nil if there is none.
-func (b *Baseline) find(f *analyzer.Finding) *Entry {
+func (b *Baseline) find(f *analysis.Finding) *Entry {
 	if b.index == nil {
 		b.index = make(map[string]int, len(b.Known))
 		for i := range b.Known {
@@ -160,7 +160,7 @@ func (b *Baseline) find(f *analyzer.Finding) *Entry {
 }
 
 // Accept accepts a finding: it adds an entry, or renews one that has expired.
-func (b *Baseline) Accept(f *analyzer.Finding) {
+func (b *Baseline) Accept(f *analysis.Finding) {
 	if e := b.find(f); e != nil {
 		e.renew()
 		return

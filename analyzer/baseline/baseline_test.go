@@ -9,21 +9,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
 
 var (
-	echo  = &analyzer.Rule{ID: "rpc-id-echo"}
-	first = &analyzer.Rule{ID: "stream-first-event"}
+	echo  = &analysis.Rule{ID: "rpc-id-echo"}
+	first = &analysis.Rule{ID: "stream-first-event"}
 )
 
-func finding(r *analyzer.Rule, exchange uint64, agent string) *analyzer.Finding {
-	return &analyzer.Finding{
-		Rule: r, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: agent}, Operation: a2a.SendMessage,
-		Place: analyzer.Place{Exchange: exchange, Response: true}.Body().At("/id"), Seen: "seen", Expected: "expected",
+func finding(r *analysis.Rule, exchange uint64, agent string) *analysis.Finding {
+	return &analysis.Finding{
+		Rule: r, Side: a2a.Agent, Link: analysis.Link{Client: "planner", Agent: agent}, Operation: a2a.SendMessage,
+		Place: analysis.Place{Exchange: exchange, Response: true}.Body().At("/id"), Seen: "seen", Expected: "expected",
 	}
 }
 
@@ -39,7 +39,7 @@ func TestAcceptedIsKnown(t *testing.T) {
 	if !b.Knows(finding(echo, 7, "booker")) {
 		t.Error("an accepted finding is not known")
 	}
-	for _, f := range []*analyzer.Finding{finding(first, 3, "booker"), finding(echo, 3, "hotel")} {
+	for _, f := range []*analysis.Finding{finding(first, 3, "booker"), finding(echo, 3, "hotel")} {
 		if b.Knows(f) {
 			t.Errorf("%s at %s is known, and nobody accepted it", f.Rule.ID, f.Link.Agent)
 		}
@@ -53,8 +53,8 @@ func TestStale(t *testing.T) {
 	b.Accept(finding(echo, 3, "booker"))
 	b.Accept(finding(first, 3, "booker"))
 	b = reread(t, b)
-	cover := func(r *analyzer.Rule, agent string) judgment.Coverage {
-		return judgment.Coverage{Rule: r, Link: analyzer.Link{Agent: agent}, Applied: 1}
+	cover := func(r *analysis.Rule, agent string) judgment.Coverage {
+		return judgment.Coverage{Rule: r, Link: analysis.Link{Agent: agent}, Applied: 1}
 	}
 	if stale := b.Stale([]judgment.Coverage{cover(echo, "hotel")}, nil, nil); stale != nil {
 		t.Errorf("nothing was observed, and yet %v are stale", stale)
@@ -138,7 +138,7 @@ func TestStaleFailures(t *testing.T) {
 
 func failed(client, text string) *judgment.FailedCalls {
 	return &judgment.FailedCalls{
-		Exchange: 4, Link: analyzer.Link{Client: client, Agent: "booker"}, Binding: a2a.JSONRPC, Operation: "SendMessage",
+		Exchange: 4, Link: analysis.Link{Client: client, Agent: "booker"}, Binding: a2a.JSONRPC, Operation: "SendMessage",
 		Error: "InternalError", Code: "-32603", Text: text, Count: 1,
 	}
 }
@@ -190,7 +190,7 @@ func TestStaleCalls(t *testing.T) {
 	b.AcceptCalls(failed("planner", ""))
 	b = reread(t, b)
 	calls := func(client string, succeeded int) []judgment.Calls {
-		return []judgment.Calls{{Link: analyzer.Link{Client: client, Agent: "booker"}, Made: 1, Succeeded: succeeded}}
+		return []judgment.Calls{{Link: analysis.Link{Client: client, Agent: "booker"}, Made: 1, Succeeded: succeeded}}
 	}
 	for _, other := range [][]judgment.Calls{nil, calls("planner", 0), calls("hotel", 1)} {
 		if stale := b.Stale(nil, other, nil); stale != nil {

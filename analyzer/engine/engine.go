@@ -26,7 +26,7 @@ import (
 	"maps"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/internal/intake"
 	"a2atap/analyzer/internal/late"
@@ -37,14 +37,14 @@ import (
 )
 
 // An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine.
-// analyzer.Tracker says in which order rules and trackers see what it observes.
+// analysis.Tracker says in which order rules and trackers see what it observes.
 type Engine struct {
 	reader     *intake.Reader
 	dispatcher *dispatch.Dispatcher
 	counter    *tally.Counter
 	hooks      intake.Hooks
-	asked      []*analyzer.Tracker         // by options
-	given      map[*analyzer.Tracker][]any // what options gave
+	asked      []*analysis.Tracker         // by options
+	given      map[*analysis.Tracker][]any // what options gave
 	late       *late.Judge                 // nil if cards that come late change nothing
 	watch      *Watch                      // for others to look at what was observed; nil if nobody does
 }
@@ -52,9 +52,9 @@ type Engine struct {
 // An Option changes what an engine judges with, or whom it tells.
 type Option func(*Engine)
 
-// New returns an engine that runs the rules. They must have passed analyzer.Validate.
-func New(rules []*analyzer.Rule, options ...Option) *Engine {
-	e := &Engine{given: make(map[*analyzer.Tracker][]any), counter: tally.New(rules)}
+// New returns an engine that runs the rules. They must have passed analysis.Validate.
+func New(rules []*analysis.Rule, options ...Option) *Engine {
+	e := &Engine{given: make(map[*analysis.Tracker][]any), counter: tally.New(rules)}
 	for _, option := range options {
 		option(e)
 	}
@@ -71,7 +71,7 @@ func New(rules []*analyzer.Rule, options ...Option) *Engine {
 
 // Step takes the next step and returns the findings that it brought, in the order of the rules. The slice is valid
 // until the next call.
-func (e *Engine) Step(s capture.Step) []analyzer.Finding {
+func (e *Engine) Step(s capture.Step) []analysis.Finding {
 	defer e.watch.begin()()
 	e.reader.Step(s)
 	found := e.dispatcher.Findings(e.reader.Case)
@@ -84,7 +84,7 @@ func (e *Engine) Step(s capture.Step) []analyzer.Finding {
 
 // End says that no step will come. Live is true if that is only for now, since the recording goes on: then what is open
 // is not a finding.
-func (e *Engine) End(live bool) []analyzer.Finding {
+func (e *Engine) End(live bool) []analysis.Finding {
 	defer e.watch.begin()()
 	if live {
 		e.reader.Pause()

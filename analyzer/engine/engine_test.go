@@ -6,41 +6,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/capture"
 )
 
 func TestOneCauseOneFinding(t *testing.T) {
-	inside := func(p analyzer.Place) analyzer.Place { return p.At("/result/task") }
+	inside := func(p analysis.Place) analysis.Place { return p.At("/result/task") }
 	tests := []struct {
 		name         string
-		outer, inner func(analyzer.Place) analyzer.Place
+		outer, inner func(analysis.Place) analysis.Place
 		merged       bool
 	}{
 		{"same place", enginetest.Here, enginetest.Here, true},
 		{"inside the body", enginetest.Here, inside, true},
-		{"inside a value", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/task/status") }, true},
+		{"inside a value", inside, func(p analysis.Place) analysis.Place { return p.At("/result/task/status") }, true},
 		{"same value", inside, inside, true},
 		{"around it", inside, enginetest.Here, false},
-		{"beside it", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/tasks") }, false},
-		{"the head, not the body", func(p analyzer.Place) analyzer.Place { return p.Status() }, enginetest.Here, false},
+		{"beside it", inside, func(p analysis.Place) analysis.Place { return p.At("/result/tasks") }, false},
+		{"the head, not the body", func(p analysis.Place) analysis.Place { return p.Status() }, enginetest.Here, false},
 		{
 			"the whole answer",
-			func(p analyzer.Place) analyzer.Place { return analyzer.Place{Exchange: p.Exchange, Response: true} },
+			func(p analysis.Place) analysis.Place { return analysis.Place{Exchange: p.Exchange, Response: true} },
 			enginetest.Here, true,
 		},
-		{"another exchange", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Exchange++; return p }, false},
-		{"the request", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Response = false; return p }, false},
+		{"another exchange", enginetest.Here, func(p analysis.Place) analysis.Place { p.Exchange++; return p }, false},
+		{"the request", enginetest.Here, func(p analysis.Place) analysis.Place { p.Response = false; return p }, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			outer := enginetest.Rule("outer", analyzer.AnswerSeen, enginetest.At(test.outer))
+			outer := enginetest.Rule("outer", analysis.AnswerSeen, enginetest.At(test.outer))
 			outer.Covers = []string{"inner"}
 			c := &enginetest.Conversation{T: t}
 			c.Exchange("planner", enginetest.Send, enginetest.Working)
-			e, found := c.Judge(enginetest.Rule("inner", analyzer.AnswerSeen, enginetest.At(test.inner)), outer)
+			e, found := c.Judge(enginetest.Rule("inner", analysis.AnswerSeen, enginetest.At(test.inner)), outer)
 			want := 2
 			if test.merged {
 				want = 1
@@ -59,13 +59,13 @@ func TestOneCauseOneFinding(t *testing.T) {
 }
 
 func TestCoversThroughAnother(t *testing.T) {
-	a, b, c := enginetest.Rule("a", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("b",
-		analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("c", analyzer.AnswerSeen,
+	a, b, c := enginetest.Rule("a", analysis.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("b",
+		analysis.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("c", analysis.AnswerSeen,
 		enginetest.At(enginetest.Here))
 	a.Covers, b.Covers = []string{"b"}, []string{"c"}
 	talk := &enginetest.Conversation{T: t}
 	talk.Exchange("planner", enginetest.Send, enginetest.Working)
-	for _, order := range [][]*analyzer.Rule{{a, b, c}, {c, b, a}, {b, a, c}} {
+	for _, order := range [][]*analysis.Rule{{a, b, c}, {c, b, a}, {b, a, c}} {
 		_, found := talk.Judge(order...)
 		if len(found) != 1 || found[0].Rule != a {
 			t.Fatalf("got %q, want the finding of a alone", enginetest.Texts(found))
@@ -80,10 +80,10 @@ func TestCoversThroughAnother(t *testing.T) {
 func TestScopes(t *testing.T) {
 	const events = 3
 	tests := []struct {
-		scope analyzer.Scope
+		scope analysis.Scope
 		want  int
 	}{
-		{analyzer.Always, 2 * events}, {analyzer.PerExchange, 2}, {analyzer.PerEndpoint, 1},
+		{analysis.Always, 2 * events}, {analysis.PerExchange, 2}, {analysis.PerEndpoint, 1},
 	}
 	for _, test := range tests {
 		c := &enginetest.Conversation{T: t}
@@ -96,7 +96,7 @@ func TestScopes(t *testing.T) {
 			}
 			c.Add(capture.ResponseEnd{}, capture.Closed{})
 		}
-		r := enginetest.Rule("r", analyzer.EventSeen, enginetest.At(enginetest.Here))
+		r := enginetest.Rule("r", analysis.EventSeen, enginetest.At(enginetest.Here))
 		r.Once = test.scope
 		e, found := c.Judge(r)
 		if len(found) != test.want {
@@ -110,10 +110,10 @@ func TestScopes(t *testing.T) {
 
 // What a rule that reports once covers is not reported in its place later on.
 func TestScopeKeepsWhatItCovers(t *testing.T) {
-	outer, inner := enginetest.Rule("outer", analyzer.EventSeen, enginetest.At(enginetest.Here)), enginetest.Rule("inner",
-		analyzer.EventSeen, enginetest.At(enginetest.Here))
-	outer.Covers, outer.Once, inner.Once = []string{"inner"}, analyzer.PerExchange, analyzer.PerExchange
-	outer.Check = func(p *analyzer.Pass) {
+	outer, inner := enginetest.Rule("outer", analysis.EventSeen, enginetest.At(enginetest.Here)), enginetest.Rule("inner",
+		analysis.EventSeen, enginetest.At(enginetest.Here))
+	outer.Covers, outer.Once, inner.Once = []string{"inner"}, analysis.PerExchange, analysis.PerExchange
+	outer.Check = func(p *analysis.Pass) {
 		if p.Event.K == 1 {
 			p.Report(p.Place, "seen", "expected")
 		}
@@ -131,13 +131,13 @@ func TestScopeKeepsWhatItCovers(t *testing.T) {
 }
 
 func TestCoverageByLink(t *testing.T) {
-	applies := enginetest.Rule("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) {
+	applies := enginetest.Rule("applies", analysis.AnswerSeen, func(p *analysis.Pass) {
 		p.Applied()
 		if p.Exchange.Link.Client == "hotel" {
 			p.Report(p.Place, "seen", "expected")
 		}
 	})
-	never := enginetest.Rule("never", analyzer.EventSeen, func(p *analyzer.Pass) { p.Applied() })
+	never := enginetest.Rule("never", analysis.EventSeen, func(p *analysis.Pass) { p.Applied() })
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
 	c.Exchange("hotel", enginetest.Send, enginetest.Working)
@@ -147,10 +147,10 @@ func TestCoverageByLink(t *testing.T) {
 	c.Answer("ok")
 	e, _ := c.Judge(never, applies)
 	want := []judgment.Coverage{
-		{Rule: applies, Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Applied: 1, Broken: 1},
-		{Rule: applies, Link: analyzer.Link{Client: "planner", Agent: "booker"}, Applied: 2},
+		{Rule: applies, Link: analysis.Link{Client: "hotel", Agent: "booker"}, Applied: 1, Broken: 1},
+		{Rule: applies, Link: analysis.Link{Client: "planner", Agent: "booker"}, Applied: 2},
 	}
-	same := cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b })
+	same := cmp.Comparer(func(a, b *analysis.Rule) bool { return a == b })
 	if diff := cmp.Diff(want, e.Coverage(), same); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
@@ -167,7 +167,7 @@ func TestDialectsDecideWhoIsAsked(t *testing.T) {
 		want  int
 	}{{1, 0}, {2, 0}, {3, 1}, {4, 1}}
 	for _, test := range tests {
-		r := enginetest.Rule("r", analyzer.RequestSeen, enginetest.At(enginetest.Here))
+		r := enginetest.Rule("r", analysis.RequestSeen, enginetest.At(enginetest.Here))
 		r.Cites = r.Cites[:test.cites]
 		c := &enginetest.Conversation{T: t}
 		c.Exchange("planner", get, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/open"
@@ -28,7 +28,7 @@ func ExampleRun() {
 		fmt.Printf("  sections %s\n", f.Sections())
 		fmt.Printf("  also     %s\n", f.Also)
 	}
-	fmt.Println(result.Verdict(analyzer.Error))
+	fmt.Println(result.Verdict(analysis.Error))
 	// Output:
 	// error: stream-closed-on-terminal
 	//   at       1.response.event[2]#/result/statusUpdate/status/state

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/intake"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -12,13 +12,13 @@ import (
 
 // Give returns an option that gives a value to a tracker, which finds it in its Setup. It has no effect if no rule
 // needs the tracker.
-func Give(to *analyzer.Tracker, value any) Option {
+func Give(to *analysis.Tracker, value any) Option {
 	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
 }
 
 // With returns an option that makes the state of a tracker although perhaps no rule needs it, for those who want what
 // it tells and no findings.
-func With(t *analyzer.Tracker) Option {
+func With(t *analysis.Tracker) Option {
 	return func(e *Engine) { e.asked = append(e.asked, t) }
 }
 
@@ -26,7 +26,7 @@ func With(t *analyzer.Tracker) Option {
 // exchange of another program there: what such programs left out shows in the whole only. Without it, what has come so
 // far decides.
 func From(ctx context.Context, src capture.Source) Option {
-	return func(e *Engine) { e.hooks.Kept = func() analyzer.Kept { return intake.KeptIn(ctx, src) } }
+	return func(e *Engine) { e.hooks.Kept = func() analysis.Kept { return intake.KeptIn(ctx, src) } }
 }
 
 // Knowing returns an option with which an engine asks f what is known of the URL of a request: the target of the

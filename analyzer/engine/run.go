@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
@@ -14,22 +14,22 @@ import (
 // Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
 // the result, without the findings if each is given.
 func Run(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options ...Option,
+	ctx context.Context, rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), options ...Option,
 ) (*judgment.Result, error) {
 	return run(ctx, rules, src, each, false, options)
 }
 
 // Follow is Run on a recording that goes on: it judges what comes until the recording or the context ends.
 func Follow(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options ...Option,
+	ctx context.Context, rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), options ...Option,
 ) (*judgment.Result, error) {
 	return run(ctx, rules, src, each, true, options)
 }
 
 func run(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), follow bool, options []Option,
+	ctx context.Context, rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), follow bool, options []Option,
 ) (*judgment.Result, error) {
-	if err := analyzer.Validate(rules); err != nil {
+	if err := analysis.Validate(rules); err != nil {
 		return nil, err
 	}
 	info, err := src.Info(ctx)
@@ -38,7 +38,7 @@ func run(
 	}
 	result := &judgment.Result{Captures: []string{info.Name}}
 	var ledger judgment.Ledger
-	report := func(findings []analyzer.Finding) {
+	report := func(findings []analysis.Finding) {
 		for _, f := range findings {
 			f.Capture = info.Name
 			ledger.Add(&f)
@@ -63,7 +63,7 @@ func run(
 
 // feed gives the engine all steps. It returns whether more may come.
 func feed(
-	ctx context.Context, e *Engine, src capture.Source, report func([]analyzer.Finding), follow bool,
+	ctx context.Context, e *Engine, src capture.Source, report func([]analysis.Finding), follow bool,
 ) (live bool, err error) {
 	next := uint64(1)
 	for {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
@@ -94,8 +94,8 @@ func TestRun(t *testing.T) {
 	if err := memory.Append(append(c.Steps, capture.Step{What: capture.Lost{Exchanges: 2}})...); err != nil {
 		t.Fatal(err)
 	}
-	r := enginetest.Rule("r", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
-	result, err := engine.Run(t.Context(), []*analyzer.Rule{r}, memory, nil)
+	r := enginetest.Rule("r", analysis.AnswerSeen, enginetest.At(enginetest.Here))
+	result, err := engine.Run(t.Context(), []*analysis.Rule{r}, memory, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{})
-	if _, err := engine.Run(t.Context(), []*analyzer.Rule{{ID: "r"}}, memory, nil); err == nil {
+	if _, err := engine.Run(t.Context(), []*analysis.Rule{{ID: "r"}}, memory, nil); err == nil {
 		t.Error("Run takes rules that are not valid")
 	}
 }
@@ -126,10 +126,10 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	var kinds []analyzer.Kinds
-	r := enginetest.Rule("r", analyzer.EventSeen|analyzer.StreamEnded, enginetest.At(enginetest.Here))
-	result, err := engine.Follow(ctx, []*analyzer.Rule{r}, memory, func(f analyzer.Finding) {
-		kinds = append(kinds, analyzer.EventSeen)
+	var kinds []analysis.Kinds
+	r := enginetest.Rule("r", analysis.EventSeen|analysis.StreamEnded, enginetest.At(enginetest.Here))
+	result, err := engine.Follow(ctx, []*analysis.Rule{r}, memory, func(f analysis.Finding) {
+		kinds = append(kinds, analysis.EventSeen)
 		cancel()
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {

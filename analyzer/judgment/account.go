@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -33,9 +33,9 @@ const LeftAtWork = "ended at working"
 type Account struct {
 	failed failures
 	gaps   []NotSeen
-	shown  *recent.Map[analyzer.TaskKey, bool]        // whether the task was shown with an end
-	left   *recent.Map[analyzer.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
-	hooks  map[analyzer.Link]*hook                    // by agent and receiver
+	shown  *recent.Map[analysis.TaskKey, bool]        // whether the task was shown with an end
+	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
+	hooks  map[analysis.Link]*hook                    // by agent and receiver
 	worked workedOn
 	told   refusals
 	// by the exchange that was taken last, for another link
@@ -196,7 +196,7 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 				f.Error = LeftAtWork
 			}
 			if a.left == nil {
-				a.left = recent.New[analyzer.TaskKey, FailedCalls](maxLeft)
+				a.left = recent.New[analysis.TaskKey, FailedCalls](maxLeft)
 			}
 			a.left.Put(a.worked.keys.of("", s.Task), f)
 		}
@@ -216,7 +216,7 @@ func (a *Account) notified(s *summary.Summary) {
 	h := a.hooks[s.Link]
 	if h == nil && len(a.hooks) < maxHooks {
 		if a.hooks == nil {
-			a.hooks = make(map[analyzer.Link]*hook)
+			a.hooks = make(map[analysis.Link]*hook)
 		}
 		h = &hook{}
 		a.hooks[s.Link] = h
@@ -261,7 +261,7 @@ func (a *Account) askedAfter(s *summary.Summary) {
 
 func (a *Account) remember(agent, id string, ended bool) {
 	if a.shown == nil {
-		a.shown = recent.New[analyzer.TaskKey, bool](maxShown)
+		a.shown = recent.New[analysis.TaskKey, bool](maxShown)
 	}
 	before, _ := a.shown.At(a.worked.keys.of(agent, id))
 	*before = *before || ended

@@ -7,25 +7,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
-var link = analyzer.Link{Client: "planner", Agent: "booker"}
+var link = analysis.Link{Client: "planner", Agent: "booker"}
 
 // call returns a call that is over.
 func call(op a2a.Operation, task string) summary.Summary {
 	return summary.Summary{
 		Link: link, Asked: op.String(), Operation: op, Binding: a2a.JSONRPC, Call: true, Judged: true,
-		Life: capture.StateClosed, Task: task, Tasks: []string{task}, Outcome: analyzer.Outcome{Succeeded: true},
+		Life: capture.StateClosed, Task: task, Tasks: []string{task}, Outcome: analysis.Outcome{Succeeded: true},
 	}
 }
 
 func failing(s summary.Summary, name a2a.ErrorName, text string) summary.Summary {
-	s.Outcome = analyzer.Outcome{Failure: name.String()}
+	s.Outcome = analysis.Outcome{Failure: name.String()}
 	s.Errors = []summary.ErrorSeen{{Name: name, Message: text}}
 	return s
 }
@@ -90,14 +90,14 @@ func TestRefusedOrFailed(t *testing.T) {
 func TestRefusedInBatch(t *testing.T) {
 	failed := func(op a2a.Operation, task string, err a2a.ErrorName) summary.Member {
 		return summary.Member{
-			Asked: op.String(), Operation: op, Task: task, Error: err, Outcome: analyzer.Outcome{Failure: err.String()},
+			Asked: op.String(), Operation: op, Task: task, Error: err, Outcome: analysis.Outcome{Failure: err.String()},
 		}
 	}
 	batch := call(a2a.NoOperation, "")
 	batch.Tasks = []string{"t8", "t9"}
 	batch.Batch = []summary.Member{
-		{Asked: "SendMessage", Operation: a2a.SendMessage, Outcome: analyzer.Outcome{Succeeded: true}},
-		{Asked: "GetTask", Operation: a2a.GetTask, Task: "t8", Outcome: analyzer.Outcome{Succeeded: true}},
+		{Asked: "SendMessage", Operation: a2a.SendMessage, Outcome: analysis.Outcome{Succeeded: true}},
+		{Asked: "GetTask", Operation: a2a.GetTask, Task: "t8", Outcome: analysis.Outcome{Succeeded: true}},
 		failed(a2a.GetTask, "t9", a2a.TaskNotFound),
 		failed(a2a.SendMessage, "", a2a.UnsupportedOperation),
 	}
@@ -146,9 +146,9 @@ func TestStreamLeftAtWork(t *testing.T) {
 func TestOutcomeNotKnown(t *testing.T) {
 	openStream, openCall := stream(a2a.Working, "t1"), call(a2a.SendMessage, "")
 	openStream.Fault, openStream.Cut = &capture.Fault{Kind: "shutdown", Side: "proxy"}, true
-	openCall.Outcome, openCall.Life = analyzer.Outcome{}, capture.StateOpen
+	openCall.Outcome, openCall.Life = analysis.Outcome{}, capture.StateOpen
 	led := call(a2a.SendMessage, "")
-	led.Outcome, led.Status, led.Said = analyzer.Outcome{}, 307, "https://elsewhere.example/"
+	led.Outcome, led.Status, led.Said = analysis.Outcome{}, 307, "https://elsewhere.example/"
 	whole := openStream
 	whole.State, whole.States = a2a.Completed, []a2a.State{a2a.Working, a2a.Completed}
 	over := call(a2a.GetTask, "t1")
@@ -176,7 +176,7 @@ func TestOutcomeNotKnown(t *testing.T) {
 	} {
 		r := &judgment.Result{}
 		r.Count(test.list...)
-		v := r.Verdict(analyzer.Error)
+		v := r.Verdict(analysis.Error)
 		var why string
 		for _, n := range v.NotSeen {
 			why += n.Why
@@ -190,7 +190,7 @@ func TestOutcomeNotKnown(t *testing.T) {
 // What an agent says in place of an answer of the protocol stands beside the failure.
 func TestFailureText(t *testing.T) {
 	bare := call(a2a.SendMessage, "")
-	bare.Outcome, bare.Status, bare.Said = analyzer.Outcome{Failure: "HTTP 429"}, 429, "slow down"
+	bare.Outcome, bare.Status, bare.Said = analysis.Outcome{Failure: "HTTP 429"}, 429, "slow down"
 	if _, words := take(bare); len(words) != 1 || words[0] != "failed: 1 SendMessage HTTP 429: slow down" {
 		t.Errorf("%q", words)
 	}
@@ -224,7 +224,7 @@ func TestFailedAlike(t *testing.T) {
 func TestRefusedNotifications(t *testing.T) {
 	notify := func(status int) summary.Summary {
 		s := call(a2a.Webhook, "t1")
-		s.Call, s.Push, s.Status, s.Outcome = false, true, status, analyzer.Outcome{}
+		s.Call, s.Push, s.Status, s.Outcome = false, true, status, analysis.Outcome{}
 		return s
 	}
 	refused, failed := take(notify(401), notify(503), notify(401))
@@ -360,7 +360,7 @@ func TestCardAlone(t *testing.T) {
 	} {
 		r := &judgment.Result{}
 		r.Count(test.list...)
-		if got := r.Verdict(analyzer.Error).String(); got != test.want {
+		if got := r.Verdict(analysis.Error).String(); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}
@@ -391,7 +391,7 @@ func TestAccepted(t *testing.T) {
 		r := &judgment.Result{}
 		r.Count(test.list...)
 		r.Accept(func(f *judgment.FailedCalls) bool { return f.Error == a2a.InternalError.String() })
-		if v := r.Verdict(analyzer.Error); v.Status != test.want || len(v.Known) != 1 || v.Calls.Known < 1 {
+		if v := r.Verdict(analysis.Error); v.Status != test.want || len(v.Known) != 1 || v.Calls.Known < 1 {
 			t.Errorf("%s: %s, want %s", test.name, v, test.want)
 		}
 	}
@@ -411,7 +411,7 @@ func TestServicesOfGRPCAreKnown(t *testing.T) {
 		cut.Missing = "its request did not come whole"
 		r := &judgment.Result{}
 		r.Count(one, other, other, cut)
-		if got := r.Verdict(analyzer.Error).String(); !strings.HasPrefix(got, want+": ") {
+		if got := r.Verdict(analysis.Error).String(); !strings.HasPrefix(got, want+": ") {
 			t.Errorf("%s: %s", path, got)
 		}
 	}

@@ -3,7 +3,7 @@ package judgment_test
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -12,9 +12,9 @@ import (
 // Findings in exchanges whose calls failed name the error, and the failed calls name them; others have nothing to do
 // with it, and refusals of agents that work are no failures.
 func TestExplain(t *testing.T) {
-	rule := func(id string) *analyzer.Rule { return &analyzer.Rule{ID: id} }
-	found := func(id string, exchange uint64) analyzer.Finding {
-		return analyzer.Finding{Rule: rule(id), Link: link, Place: analyzer.Place{Exchange: exchange}}
+	rule := func(id string) *analysis.Rule { return &analysis.Rule{ID: id} }
+	found := func(id string, exchange uint64) analysis.Finding {
+		return analysis.Finding{Rule: rule(id), Link: link, Place: analysis.Place{Exchange: exchange}}
 	}
 	down := func(seq uint64) summary.Summary {
 		s := failing(call(a2a.SendMessage, ""), a2a.InternalError, "boom")
@@ -27,7 +27,7 @@ func TestExplain(t *testing.T) {
 	refused.Seq = 4
 	r := &judgment.Result{Captures: []string{"c"}}
 	r.Count(down(1), down(2), done, refused)
-	r.Findings = []analyzer.Finding{found("a-a", 1), found("b-b", 2), found("b-b", 1), found("c-c", 3), found("d-d", 4)}
+	r.Findings = []analysis.Finding{found("a-a", 1), found("b-b", 2), found("b-b", 1), found("c-c", 3), found("d-d", 4)}
 	for range 2 { // it can be done again
 		r.Explain()
 	}
@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("the finding of %s at %d says %q, want %q", r.Findings[i].Rule.ID, r.Findings[i].Place.Exchange, got, want)
 		}
 	}
-	v := r.Verdict(analyzer.Error)
+	v := r.Verdict(analysis.Error)
 	if len(v.Failed) != 1 || v.Failed[0].String() != "1 SendMessage InternalError: boom (and 1 more) [a-a, b-b]" {
 		t.Errorf("failed are %v", v.Failed)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -24,7 +24,7 @@ type FailedCalls struct {
 	Capture   string
 	Exchange  uint64   // the first of them
 	Others    []uint64 // the next ones, at most a hundred
-	Link      analyzer.Link
+	Link      analysis.Link
 	Binding   a2a.Binding
 	Operation string   // or the method in quotes
 	Error     string   // by name, as in Calls.Failures
@@ -64,9 +64,9 @@ func (f *FailedCalls) Fingerprint() string {
 // String returns them as people read them: "4 SendMessage InternalError: database is down", how many more, and the rules
 // that say something of them.
 func (f *FailedCalls) String() string {
-	text := fmt.Sprintf("%d %s %s", f.Exchange, analyzer.Clean(f.Operation), analyzer.Clean(f.Error))
+	text := fmt.Sprintf("%d %s %s", f.Exchange, analysis.Clean(f.Operation), analysis.Clean(f.Error))
 	if f.Text != "" {
-		text += ": " + analyzer.Clean(f.Text)
+		text += ": " + analysis.Clean(f.Text)
 	}
 	if f.Count > 1 {
 		text += fmt.Sprintf(" (and %d more)", f.Count-1)
@@ -88,9 +88,9 @@ type NotSeen struct {
 // String returns it as people read it.
 func (n *NotSeen) String() string {
 	if n.What == seenInPart {
-		return analyzer.Plural(n.Count, "exchange") + ": " + analyzer.Clean(n.Why)
+		return analysis.Plural(n.Count, "exchange") + ": " + analysis.Clean(n.Why)
 	}
-	return analyzer.Clean(n.What) + ": " + analyzer.Clean(n.Why)
+	return analysis.Clean(n.What) + ": " + analysis.Clean(n.Why)
 }
 
 // seenInPart is NotSeen.What of an exchange that cannot be judged as a whole.
@@ -105,7 +105,7 @@ type failures struct {
 // An alike is what calls that failed alike have in common.
 type alike struct {
 	capture                string
-	link                   analyzer.Link
+	link                   analysis.Link
 	binding                a2a.Binding
 	operation, error, code string
 	refused, known, task   bool

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
 // none: it was not observed, which is not the same as kept.
 type Coverage struct {
-	Rule    *analyzer.Rule
-	Link    analyzer.Link
+	Rule    *analysis.Rule
+	Link    analysis.Link
 	Applied int
 	Broken  int
 }
@@ -45,7 +45,7 @@ const (
 // Calls says how the calls of one link came out, or those of OtherClients and OtherAgents together. Fetches of public
 // cards and notifications are not calls.
 type Calls struct {
-	Link      analyzer.Link
+	Link      analysis.Link
 	Made      int            // those that are open, or of which the record does not show how they came out, included
 	Succeeded int            // the agent answered with a result
 	Failed    int            // the agent answered with an error, or not at all
@@ -75,7 +75,7 @@ func (c *Calls) Proved() bool {
 }
 
 // Add counts a call.
-func (c *Calls) Add(o analyzer.Outcome) {
+func (c *Calls) Add(o analysis.Outcome) {
 	c.Made++
 	switch {
 	case o.Succeeded:
@@ -87,7 +87,7 @@ func (c *Calls) Add(o analyzer.Outcome) {
 }
 
 // Refuse counts a call that was refused.
-func (c *Calls) Refuse(o analyzer.Outcome) {
+func (c *Calls) Refuse(o analysis.Outcome) {
 	c.Made++
 	c.Refused++
 	count(&c.Refusals, o.Failure, 1)
@@ -209,9 +209,9 @@ func (c *Calls) String() string {
 	case s.Made == 0:
 		return "no call"
 	case s.Failed == 0:
-		text = fmt.Sprintf("%d of %s succeeded", s.Succeeded, analyzer.Plural(s.Made, "call"))
+		text = fmt.Sprintf("%d of %s succeeded", s.Succeeded, analysis.Plural(s.Made, "call"))
 	default:
-		text = fmt.Sprintf("%d of %s failed: %s", s.Failed, analyzer.Plural(s.Made, "call"), errorWords(s.Failures))
+		text = fmt.Sprintf("%d of %s failed: %s", s.Failed, analysis.Plural(s.Made, "call"), errorWords(s.Failures))
 		text += acceptedWords(s.Known, s.Failed)
 	}
 	if s.Refused > 0 {
@@ -244,7 +244,7 @@ func (c *Calls) taskWords() string {
 	if c.TasksFailed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s failed: %s%s", c.TasksFailed, analyzer.Plural(c.Tasks, "task"), errorWords(c.Ends),
+	return fmt.Sprintf("%d of %s failed: %s%s", c.TasksFailed, analysis.Plural(c.Tasks, "task"), errorWords(c.Ends),
 		acceptedWords(c.TasksKnown, c.TasksFailed))
 }
 
@@ -266,7 +266,7 @@ func errorWords(by map[string]int) string {
 	rest := 0
 	for i, f := range byError(by) {
 		if i < named {
-			words = append(words, fmt.Sprintf("%s %d", analyzer.Clean(f.Error), f.Count))
+			words = append(words, fmt.Sprintf("%s %d", analysis.Clean(f.Error), f.Count))
 		} else {
 			rest += f.Count
 		}

@@ -1,7 +1,7 @@
 package judgment
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -27,7 +27,7 @@ type refusal struct {
 
 // A request is what a client asks of one task.
 type request struct {
-	link      analyzer.Link
+	link      analysis.Link
 	operation a2a.Operation
 	task      string
 }

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
@@ -14,9 +14,9 @@ import (
 // A Result is what judging one or more captures came to.
 type Result struct {
 	Captures  []string                // their names
-	Findings  []analyzer.Finding      // none if they were handed out as they were made
+	Findings  []analysis.Finding      // none if they were handed out as they were made
 	Critical  []string                // agents that were gone at the end
-	Found     [analyzer.Error + 1]int // how many there are of each severity, handed out or not
+	Found     [analysis.Error + 1]int // how many there are of each severity, handed out or not
 	Baselined int                     // findings that were dropped since they are known
 	Coverage  []Coverage              // of each link; see OtherClients
 	Counts    Counts
@@ -81,8 +81,8 @@ func (r *Result) Add(other *Result) {
 
 func (r *Result) addCoverage(other []Coverage) {
 	type key struct {
-		rule *analyzer.Rule
-		link analyzer.Link
+		rule *analysis.Rule
+		link analysis.Link
 	}
 	known := make(map[key]int, len(r.Coverage))
 	for i, c := range r.Coverage {
@@ -100,7 +100,7 @@ func (r *Result) addCoverage(other []Coverage) {
 }
 
 func (r *Result) addCalls(other []Calls) {
-	known := make(map[analyzer.Link]int, len(r.Calls))
+	known := make(map[analysis.Link]int, len(r.Calls))
 	for i := range r.Calls {
 		known[r.Calls[i].Link] = i
 	}
@@ -151,7 +151,7 @@ func (r *Result) Note(info capture.Info) {
 }
 
 // Take adds a finding, in the place of those that it revises, with the rules that these have covered.
-func (r *Result) Take(f analyzer.Finding) {
+func (r *Result) Take(f analysis.Finding) {
 	if !f.Revises {
 		r.Findings = append(r.Findings, f)
 		return
@@ -182,7 +182,7 @@ func (r *Result) Settle() {
 }
 
 // Keep drops the findings for which keep returns false.
-func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
+func (r *Result) Keep(keep func(*analysis.Finding) bool) {
 	kept := r.Findings[:0]
 	var ledger Ledger
 	for _, f := range r.Findings {
@@ -197,7 +197,7 @@ func (r *Result) Keep(keep func(*analyzer.Finding) bool) {
 // Accept marks the failed calls that are known, and returns how many there are. They are counted all the same, but
 // nothing is wrong with a link because of them.
 func (r *Result) Accept(known func(*FailedCalls) bool) (n int) {
-	at, counted := make(map[analyzer.Link]*Calls), r.Counted()
+	at, counted := make(map[analysis.Link]*Calls), r.Counted()
 	for i := range r.Calls {
 		at[r.Calls[i].Link] = &r.Calls[i]
 	}
@@ -260,13 +260,13 @@ func (r *Result) addAccount(failed []FailedCalls, gaps []NotSeen) {
 
 // Counted returns a function that tells as which link of Coverage a link is counted: itself, unless it is among the
 // others.
-func (r *Result) Counted() func(analyzer.Link) analyzer.Link {
-	has := make(map[analyzer.Link]bool)
+func (r *Result) Counted() func(analysis.Link) analysis.Link {
+	has := make(map[analysis.Link]bool)
 	for i := range r.Coverage {
 		has[r.Coverage[i].Link] = true
 	}
-	return func(l analyzer.Link) analyzer.Link {
-		others, all := analyzer.Link{Client: OtherClients, Agent: l.Agent}, analyzer.Link{Client: OtherClients, Agent: OtherAgents}
+	return func(l analysis.Link) analysis.Link {
+		others, all := analysis.Link{Client: OtherClients, Agent: l.Agent}, analysis.Link{Client: OtherClients, Agent: OtherAgents}
 		switch {
 		case has[l]:
 		case has[others]:
@@ -280,21 +280,21 @@ func (r *Result) Counted() func(analyzer.Link) analyzer.Link {
 
 // A Ledger counts findings by severity as they are made. The zero Ledger is empty.
 type Ledger struct {
-	Found    [analyzer.Error + 1]int
+	Found    [analysis.Error + 1]int
 	Critical []string // agents that were gone at the end
 
-	provisional map[revision][analyzer.Error + 1]int
-	unsettled   []analyzer.Finding
+	provisional map[revision][analysis.Error + 1]int
+	unsettled   []analysis.Finding
 }
 
 // A revision is what a finding that revises others has in common with them.
 type revision struct {
-	rule *analyzer.Rule
-	link analyzer.Link
+	rule *analysis.Rule
+	link analysis.Link
 }
 
 // Add counts a finding, in the place of those that it revises.
-func (l *Ledger) Add(f *analyzer.Finding) {
+func (l *Ledger) Add(f *analysis.Finding) {
 	l.Found[f.Severity]++
 	if f.Rule.Critical && !slices.Contains(l.Critical, f.Link.Agent) {
 		l.Critical = append(l.Critical, f.Link.Agent)
@@ -309,19 +309,19 @@ func (l *Ledger) Add(f *analyzer.Finding) {
 		for s, n := range counts {
 			l.Found[s] -= n
 		}
-		counts = [analyzer.Error + 1]int{}
+		counts = [analysis.Error + 1]int{}
 	}
 	counts[f.Severity]++
 	if l.provisional == nil {
-		l.provisional = make(map[revision][analyzer.Error + 1]int)
+		l.provisional = make(map[revision][analysis.Error + 1]int)
 	}
 	l.provisional[key] = counts
 }
 
 // settle takes what a finding revises from the counts, and notes it if it may be revised itself.
-func (l *Ledger) settle(f *analyzer.Finding) {
+func (l *Ledger) settle(f *analysis.Finding) {
 	if f.Revises {
-		l.unsettled = slices.DeleteFunc(l.unsettled, func(g analyzer.Finding) bool {
+		l.unsettled = slices.DeleteFunc(l.unsettled, func(g analysis.Finding) bool {
 			revised := f.TakesPlaceOf(&g)
 			if revised {
 				l.Found[g.Severity]--

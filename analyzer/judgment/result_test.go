@@ -5,68 +5,68 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
 
 func TestVerdict(t *testing.T) {
 	var none, warned, failed [3]int
-	warned[analyzer.Warning], warned[analyzer.Note], failed[analyzer.Error] = 1, 1, 1
+	warned[analysis.Warning], warned[analysis.Note], failed[analysis.Error] = 1, 1, 1
 	tests := []struct {
 		name   string
 		counts judgment.Counts
 		found  [3]int
-		gate   analyzer.Severity
+		gate   analysis.Severity
 		want   judgment.Status
 		line   string
 	}{
 		{
 			"clean",
 			judgment.Counts{Exchanges: 2, Judged: 1},
-			none, analyzer.Error, judgment.StatusClean,
+			none, analysis.Error, judgment.StatusClean,
 			"clean: no violation in 2 exchanges, 1 judged",
 		},
 		{
 			"below the gate",
 			judgment.Counts{Exchanges: 1, Judged: 1},
-			warned, analyzer.Error, judgment.StatusClean,
+			warned, analysis.Error, judgment.StatusClean,
 			"clean: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
 		},
 		{
 			"at the gate",
 			judgment.Counts{Exchanges: 1, Judged: 1},
-			warned, analyzer.Warning, judgment.StatusFindings,
+			warned, analysis.Warning, judgment.StatusFindings,
 			"findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
 		},
 		{
 			"findings despite a loss",
 			judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1},
-			warned, analyzer.Note,
+			warned, analysis.Note,
 			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged; not seen: 1 lost",
 		},
 		{
 			"nothing",
 			judgment.Counts{Exchanges: 3},
-			none, analyzer.Error, judgment.StatusNothing,
+			none, analysis.Error, judgment.StatusNothing,
 			"nothing: 0 errors, 0 warnings, 0 notes in 3 exchanges, 0 judged",
 		},
 		{
 			"a loss",
 			judgment.Counts{Exchanges: 3, Judged: 3, Lost: 2},
-			none, analyzer.Error, judgment.StatusIncomplete,
+			none, analysis.Error, judgment.StatusIncomplete,
 			"incomplete: not seen: 2 lost; 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged",
 		},
 		{
 			"forgotten",
 			judgment.Counts{Exchanges: 3, Judged: 3, Forgotten: 7},
-			none, analyzer.Error, judgment.StatusClean,
+			none, analysis.Error, judgment.StatusClean,
 			"clean: no violation in 3 exchanges, 7 forgotten to bound memory",
 		},
 		{
 			"a gate above all",
 			judgment.Counts{Exchanges: 1, Judged: 1},
-			failed, analyzer.Error + 1, judgment.StatusClean,
+			failed, analysis.Error + 1, judgment.StatusClean,
 			"clean: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged",
 		},
 	}
@@ -87,7 +87,7 @@ func TestVerdict(t *testing.T) {
 // How calls came out is said before what was found: errors are counted by name, and a link at least half of whose calls
 // failed is failing.
 func TestVerdictOnCalls(t *testing.T) {
-	link := func(client string) analyzer.Link { return analyzer.Link{Client: client, Agent: "booker"} }
+	link := func(client string) analysis.Link { return analysis.Link{Client: client, Agent: "booker"} }
 	some := judgment.Calls{
 		Link: link("planner"), Made: 7, Succeeded: 4, Failed: 3, Failures: map[string]int{"VersionNotSupported": 3},
 	}
@@ -113,18 +113,18 @@ func TestVerdictOnCalls(t *testing.T) {
 		r := judgment.Result{
 			Counts: judgment.Counts{Exchanges: 12, Judged: 12}, Calls: test.calls, Found: test.found,
 		}
-		if got := r.Verdict(analyzer.Error).String(); got != test.want {
+		if got := r.Verdict(analysis.Error).String(); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
 }
 
 func TestResultAdd(t *testing.T) {
-	r := &analyzer.Rule{ID: "r"}
-	link := analyzer.Link{Client: "planner", Agent: "booker"}
+	r := &analysis.Rule{ID: "r"}
+	link := analysis.Link{Client: "planner", Agent: "booker"}
 	one := func(name string) *judgment.Result {
 		return &judgment.Result{
-			Captures: []string{name}, Findings: []analyzer.Finding{{Rule: r}},
+			Captures: []string{name}, Findings: []analysis.Finding{{Rule: r}},
 			Coverage: []judgment.Coverage{{Rule: r, Link: link, Applied: 2, Broken: 1}},
 			Counts:   judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1, Forgotten: 1, Streams: 1, Events: 3},
 			Agents:   []judgment.Agent{{Link: "booker", Operations: map[a2a.Operation]int{a2a.GetTask: 1}}},
@@ -136,7 +136,7 @@ func TestResultAdd(t *testing.T) {
 	second.Agents[0].Name, second.Agents[0].Push = "Booker", true
 	sum.Add(second)
 	want := &judgment.Result{
-		Captures: []string{"a", "b"}, Findings: []analyzer.Finding{{Rule: r}, {Rule: r}},
+		Captures: []string{"a", "b"}, Findings: []analysis.Finding{{Rule: r}, {Rule: r}},
 		Coverage: []judgment.Coverage{{Rule: r, Link: link, Applied: 4, Broken: 2}},
 		Counts:   judgment.Counts{Exchanges: 2, Judged: 2, Lost: 2, Forgotten: 2, Streams: 2, Events: 6},
 		Agents: []judgment.Agent{
@@ -167,16 +167,16 @@ func TestContactsAddUp(t *testing.T) {
 
 // A finding of somebody who is counted with others is counted with them too.
 func TestCounted(t *testing.T) {
-	own, gone := analyzer.Link{Client: "a", Agent: "booker"}, analyzer.Link{Client: "z", Agent: "booker"}
-	far := analyzer.Link{Client: "z", Agent: "planner"}
-	others := analyzer.Link{Client: judgment.OtherClients, Agent: "booker"}
-	all := analyzer.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
+	own, gone := analysis.Link{Client: "a", Agent: "booker"}, analysis.Link{Client: "z", Agent: "booker"}
+	far := analysis.Link{Client: "z", Agent: "planner"}
+	others := analysis.Link{Client: judgment.OtherClients, Agent: "booker"}
+	all := analysis.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
 	few := (&judgment.Result{Coverage: []judgment.Coverage{{Link: own}}}).Counted()
 	many := (&judgment.Result{Coverage: []judgment.Coverage{{Link: own}, {Link: others}, {Link: all}}}).
 		Counted()
 	for _, test := range []struct {
-		counted    func(analyzer.Link) analyzer.Link
-		link, want analyzer.Link
+		counted    func(analysis.Link) analysis.Link
+		link, want analysis.Link
 	}{
 		{few, own, own},
 		{few, gone, gone},

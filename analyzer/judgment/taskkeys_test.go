@@ -3,7 +3,7 @@ package judgment
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // A key that was worked out before is that of the same agent and id only.
@@ -14,7 +14,7 @@ func TestTaskKeys(t *testing.T) {
 		for _, agent := range names {
 			for _, id := range names {
 				for range 2 {
-					if got, want := keys.of(agent, id), analyzer.TaskKeyOf(agent, "", id); got != want {
+					if got, want := keys.of(agent, id), analysis.TaskKeyOf(agent, "", id); got != want {
 						t.Fatalf("the key of %q at %q is %x, want %x", id, agent, got, want)
 					}
 				}

@@ -3,7 +3,7 @@ package judgment
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -16,9 +16,9 @@ const maxTasks = 10_000
 // stream told, that were at work when somebody asked for them, or about which somebody wanted to be notified. What a
 // list or a poll shows of tasks that had ended before is history.
 type workedOn struct {
-	tasks  *recent.Map[analyzer.TaskKey, work]
-	owners *recent.Map[analyzer.TaskKey, analyzer.Link] // by id alone, for notifications: the link that showed it last
-	early  *recent.Map[analyzer.TaskKey, early]         // by id alone: what was told of tasks that have no owner yet
+	tasks  *recent.Map[analysis.TaskKey, work]
+	owners *recent.Map[analysis.TaskKey, analysis.Link] // by id alone, for notifications: the link that showed it last
+	early  *recent.Map[analysis.TaskKey, early]         // by id alone: what was told of tasks that have no owner yet
 	keys   taskKeys
 }
 
@@ -51,9 +51,9 @@ func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
 		return c, nil
 	}
 	if w.tasks == nil {
-		w.tasks = recent.New[analyzer.TaskKey, work](maxTasks)
-		w.owners = recent.New[analyzer.TaskKey, analyzer.Link](maxTasks)
-		w.early = recent.New[analyzer.TaskKey, early](maxTasks)
+		w.tasks = recent.New[analysis.TaskKey, work](maxTasks)
+		w.owners = recent.New[analysis.TaskKey, analysis.Link](maxTasks)
+		w.early = recent.New[analysis.TaskKey, early](maxTasks)
 	}
 	if s.Operation == a2a.Webhook && !w.owned(&c, s) {
 		return c, nil
@@ -165,7 +165,7 @@ func (w *workedOn) atWork() (gap NotSeen) {
 			gap.Exchange = task.at
 		}
 	}
-	gap.What, gap.Why = "the end of "+analyzer.Plural(gap.Count, "task"), "at work when last shown"
+	gap.What, gap.Why = "the end of "+analysis.Plural(gap.Count, "task"), "at work when last shown"
 	return gap
 }
 
@@ -186,13 +186,13 @@ func sent(s *summary.Summary) (n int) {
 // taskKeys works out the keys of tasks, and that of the one that was asked for last not again.
 type taskKeys struct {
 	agent, id string
-	key       analyzer.TaskKey
+	key       analysis.TaskKey
 }
 
 // of returns the key of an agent's task, or of an id alone.
-func (k *taskKeys) of(agent, id string) analyzer.TaskKey {
-	if k.key == (analyzer.TaskKey{}) || k.id != id || k.agent != agent {
-		*k = taskKeys{agent, id, analyzer.TaskKeyOf(agent, "", id)}
+func (k *taskKeys) of(agent, id string) analysis.TaskKey {
+	if k.key == (analysis.TaskKey{}) || k.id != id || k.agent != agent {
+		*k = taskKeys{agent, id, analysis.TaskKeyOf(agent, "", id)}
 	}
 	return k.key
 }

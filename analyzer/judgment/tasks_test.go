@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -27,7 +27,7 @@ func shows(op a2a.Operation, task string, state a2a.State, why string) summary.S
 func TestTasksThatEndBadly(t *testing.T) {
 	send, get, list := a2a.SendMessage, a2a.GetTask, a2a.ListTasks
 	notified := shows(a2a.Webhook, "t1", a2a.Failed, "boom")
-	notified.Call, notified.Link, notified.Status = false, analyzer.Link{Client: "booker", Agent: "receiver"}, 200
+	notified.Call, notified.Link, notified.Status = false, analysis.Link{Client: "booker", Agent: "receiver"}, 200
 	listed := shows(list, "t1", a2a.Failed, "boom")
 	listed.Task, listed.State = "", a2a.NoState
 	for _, test := range []struct {
@@ -123,7 +123,7 @@ func TestTasksFailing(t *testing.T) {
 			s.Seq = uint64(i + 1)
 			r.Count(s)
 		}
-		if v := r.Verdict(analyzer.Error); v.Status != test.want {
+		if v := r.Verdict(analysis.Error); v.Status != test.want {
 			t.Errorf("%v: %s, want %s", test.states, v, test.want)
 		}
 	}
@@ -131,7 +131,7 @@ func TestTasksFailing(t *testing.T) {
 	r.Count(send(1, failed), send(2, failed), send(3, done))
 	want := []string{"0 SendMessage task failed: no seats on train 1 (and 1 more)"}
 	var got []string
-	for _, f := range r.Verdict(analyzer.Error).Tasks {
+	for _, f := range r.Verdict(analysis.Error).Tasks {
 		got = append(got, f.String())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -147,7 +147,7 @@ func TestTasksLeftAtWork(t *testing.T) {
 	listed := call(a2a.ListTasks, "")
 	listed.Tasks, listed.States = []string{"t1", "t2"}, []a2a.State{a2a.Working, a2a.Completed}
 	notified := shows(a2a.Webhook, "t1", a2a.Completed, "")
-	notified.Call, notified.Link, notified.Status = false, analyzer.Link{Client: "booker", Agent: "receiver"}, 200
+	notified.Call, notified.Link, notified.Status = false, analysis.Link{Client: "booker", Agent: "receiver"}, 200
 	for _, test := range []struct {
 		name  string
 		calls []summary.Summary
@@ -179,7 +179,7 @@ func TestTasksLeftAtWork(t *testing.T) {
 			test.calls[i].Seq = uint64(i + 1)
 		}
 		r.Count(test.calls...)
-		if got := r.Verdict(analyzer.Error).Seen(); got != test.want {
+		if got := r.Verdict(analysis.Error).Seen(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -192,13 +192,13 @@ func TestAcceptedTasks(t *testing.T) {
 	if n := r.Accept(func(f *judgment.FailedCalls) bool { return f.Text == "boom" }); n != 1 {
 		t.Errorf("%d accepted, want 1", n)
 	}
-	v := r.Verdict(analyzer.Error)
+	v := r.Verdict(analysis.Error)
 	if v.Status != judgment.StatusFailing || len(v.Tasks) != 1 || len(v.Known) != 1 || v.Calls.New() != 1 {
 		t.Errorf("%s, %d new: %v, known %v", v, v.Calls.New(), v.Tasks, v.Known)
 	}
 	r.Accept(func(*judgment.FailedCalls) bool { return true })
 	want := "no violation: 2 of 2 tasks failed: failed 1, rejected 1, as is accepted; 2 of 2 calls succeeded; 2 exchanges"
-	if v := r.Verdict(analyzer.Error); v.String() != want {
+	if v := r.Verdict(analysis.Error); v.String() != want {
 		t.Errorf("got  %s\nwant %s", v, want)
 	}
 }
@@ -222,7 +222,7 @@ func TestRefusedInVain(t *testing.T) {
 	for range 3 {
 		batch.Batch = append(batch.Batch, summary.Member{
 			Asked: "GetTask", Operation: a2a.GetTask, Task: "t9", Error: a2a.TaskNotFound,
-			Outcome: analyzer.Outcome{Failure: "TaskNotFound"},
+			Outcome: analysis.Outcome{Failure: "TaskNotFound"},
 		})
 	}
 	for _, test := range []struct {

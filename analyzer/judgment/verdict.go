@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
@@ -50,7 +50,7 @@ type Verdict struct {
 	Tasks     []FailedCalls   // tasks that ended badly
 	Known     []FailedCalls   // what failed as is accepted
 	NotSeen   []NotSeen       // what was not seen, and why
-	Unheard   []analyzer.Link // on which webhooks were configured whose notifications went past the recorder
+	Unheard   []analysis.Link // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
@@ -60,14 +60,14 @@ type Verdict struct {
 // end of a recorder that was killed, where at least half of a link was not seen, where a client called nobody and
 // asked for the card of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a
 // link came out.
-func (r *Result) Verdict(gate analyzer.Severity) Verdict {
+func (r *Result) Verdict(gate analysis.Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
 		Insecure: r.Insecure, NotSeen: slices.Clone(r.NotSeen),
 	}
-	v.Notes, v.Warnings, v.Errors = r.Found[analyzer.Note], r.Found[analyzer.Warning], r.Found[analyzer.Error]
-	works := make(map[analyzer.Link]bool)
+	v.Notes, v.Warnings, v.Errors = r.Found[analysis.Note], r.Found[analysis.Warning], r.Found[analysis.Error]
+	works := make(map[analysis.Link]bool)
 	for i := range r.Calls {
 		c := r.Calls[i].Settled()
 		works[c.Link] = c.Succeeded > 0
@@ -102,12 +102,12 @@ func (r *Result) Verdict(gate analyzer.Severity) Verdict {
 	for i := range v.Blind {
 		if c := &v.Blind[i]; c.foreign() {
 			v.NotSeen = append(v.NotSeen, NotSeen{
-				What: "most of " + someLinks([]analyzer.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
+				What: "most of " + someLinks([]analysis.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
 			})
 		}
 	}
 	gated := false
-	for s := gate; s <= analyzer.Error; s++ {
+	for s := gate; s <= analysis.Error; s++ {
 		gated = gated || r.Found[s] > 0
 	}
 	switch {
@@ -152,7 +152,7 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 			case c.Card != "":
 				why += "; " + c.Card
 			}
-			list = append(list, NotSeen{What: "calls of " + someLinks([]analyzer.Link{c.Link}), Why: why, Count: 1})
+			list = append(list, NotSeen{What: "calls of " + someLinks([]analysis.Link{c.Link}), Why: why, Count: 1})
 		}
 	}
 	return list, alone
@@ -208,7 +208,7 @@ func (v Verdict) String() string {
 	answers = slices.DeleteFunc(answers, func(text string) bool { return text == "" })
 	text := string(v.Status) + ": " + strings.Join(answers, "; ")
 	for _, agent := range v.Critical {
-		text += "; critical: agent " + analyzer.Clean(agent) + " was gone at the end"
+		text += "; critical: agent " + analysis.Clean(agent) + " was gone at the end"
 	}
 	if v.Insecure {
 		text += "; " + capture.InsecureText
@@ -249,7 +249,7 @@ func (v Verdict) worked() string {
 	}
 	text := v.Calls.String()
 	if len(v.Unproved) > 0 {
-		links := make([]analyzer.Link, len(v.Unproved))
+		links := make([]analysis.Link, len(v.Unproved))
 		for i := range v.Unproved {
 			links[i] = v.Unproved[i].Link
 		}
@@ -262,7 +262,7 @@ func (v Verdict) worked() string {
 func (v Verdict) found() string {
 	var text string
 	if v.Errors+v.Warnings == 0 && v.Status != StatusNothing && v.Status != StatusIncomplete {
-		text = analyzer.Plural(v.Exchanges, "exchange")
+		text = analysis.Plural(v.Exchanges, "exchange")
 		if v.Status != StatusNoViolation {
 			text = "no violation in " + text
 		}
@@ -270,15 +270,15 @@ func (v Verdict) found() string {
 			text += fmt.Sprintf(", %d judged", v.Judged)
 		}
 		if v.Notes > 0 {
-			text += ", " + analyzer.Plural(v.Notes, "note")
+			text += ", " + analysis.Plural(v.Notes, "note")
 		}
 	} else {
 		text = fmt.Sprintf("%s, %s, %s in %s, %d judged",
-			analyzer.Plural(v.Errors, "error"), analyzer.Plural(v.Warnings, "warning"), analyzer.Plural(v.Notes, "note"),
-			analyzer.Plural(v.Exchanges, "exchange"), v.Judged)
+			analysis.Plural(v.Errors, "error"), analysis.Plural(v.Warnings, "warning"), analysis.Plural(v.Notes, "note"),
+			analysis.Plural(v.Exchanges, "exchange"), v.Judged)
 	}
 	if v.Made > 0 {
-		text += ", " + analyzer.Plural(v.Made, "exchange") + " with faults made here, whose answers are not judged"
+		text += ", " + analysis.Plural(v.Made, "exchange") + " with faults made here, whose answers are not judged"
 	}
 	if v.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
@@ -290,7 +290,7 @@ func (v Verdict) found() string {
 }
 
 // someLinks names links, the first few of them.
-func someLinks(links []analyzer.Link) string {
+func someLinks(links []analysis.Link) string {
 	const named = 3
 	var words []string
 	for i, l := range links {
@@ -298,7 +298,7 @@ func someLinks(links []analyzer.Link) string {
 			words = append(words, fmt.Sprintf("%d more links", len(links)-named))
 			break
 		}
-		words = append(words, analyzer.Clean(l.Client)+" → "+analyzer.Clean(l.Agent))
+		words = append(words, analysis.Clean(l.Client)+" → "+analysis.Clean(l.Agent))
 	}
 	return strings.Join(words, ", ")
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // Bounds of what is held to make a whole result.
@@ -48,11 +48,11 @@ func (b *lookedUp) of(ctx context.Context, seq uint64) (brief, error) {
 }
 
 // workflow returns to which workflow an exchange belongs.
-func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
+func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analysis.Workflow, error) {
 	const maxWalk = 10_000
 	at, err := b.of(ctx, seq)
 	if err != nil || at.seq == 0 {
-		return analyzer.Workflow{Number: seq}, err
+		return analysis.Workflow{Number: seq}, err
 	}
 	caused := false
 	for range maxWalk {
@@ -62,14 +62,14 @@ func (b *lookedUp) workflow(ctx context.Context, seq uint64) (analyzer.Workflow,
 		caused = caused || at.by.ByAgent()
 		next, err := b.of(ctx, at.parent)
 		if err != nil {
-			return analyzer.Workflow{}, err
+			return analysis.Workflow{}, err
 		}
 		if next.seq == 0 {
-			return analyzer.Workflow{Number: at.parent, Caused: caused}, nil
+			return analysis.Workflow{Number: at.parent, Caused: caused}, nil
 		}
 		at = next
 	}
-	return analyzer.Workflow{Number: at.seq, Caused: caused}, nil
+	return analysis.Workflow{Number: at.seq, Caused: caused}, nil
 }
 
 // texts are those that many findings have: each is one string for all of them, and none holds more than itself.
@@ -89,7 +89,7 @@ func (t texts) of(text string) string {
 	return own
 }
 
-func (t texts) share(f *analyzer.Finding) {
+func (t texts) share(f *analysis.Finding) {
 	f.Link.Client, f.Link.Agent = t.of(f.Link.Client), t.of(f.Link.Agent)
 	f.Place.Part, f.Place.Pointer = t.of(f.Place.Part), t.of(f.Place.Pointer)
 	f.Seen, f.Expected = t.of(f.Seen), t.of(f.Expected)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
@@ -42,7 +42,7 @@ func (e *encoder) signed(n int64)          { e.b = binary.AppendVarint(e.b, n) }
 func (e *encoder) octet(n byte)            { e.b = append(e.b, n) }
 func (e *encoder) count(n int)             { e.number(uint64(n)) }
 func (e *encoder) took(d time.Duration)    { e.signed(int64(d)) }
-func (e *encoder) link(l analyzer.Link)    { e.text(l.Client); e.text(l.Agent) }
+func (e *encoder) link(l analysis.Link)    { e.text(l.Client); e.text(l.Agent) }
 func (e *encoder) dialects(d a2a.Dialects) { e.octet(byte(d)) }
 
 // flags writes up to 64 answers of yes or no.
@@ -146,7 +146,7 @@ func (d *decoder) small() int {
 
 func (d *decoder) took() time.Duration    { return time.Duration(d.signed()) }
 func (d *decoder) dialects() a2a.Dialects { return a2a.Dialects(d.octet()) }
-func (d *decoder) link() analyzer.Link    { return analyzer.Link{Client: d.text(), Agent: d.text()} }
+func (d *decoder) link() analysis.Link    { return analysis.Link{Client: d.text(), Agent: d.text()} }
 
 func (d *decoder) flags(flags ...*bool) {
 	set := d.number()
@@ -445,8 +445,8 @@ func (d *decoder) known(ok bool) {
 }
 
 func (d *decoder) found() Found {
-	f := Found{Number: d.number(), Rule: d.text(), Also: d.list(), Severity: analyzer.Severity(d.octet()), Side: a2a.Side(d.octet())}
-	d.known(f.Severity <= analyzer.Error)
+	f := Found{Number: d.number(), Rule: d.text(), Also: d.list(), Severity: analysis.Severity(d.octet()), Side: a2a.Side(d.octet())}
+	d.known(f.Severity <= analysis.Error)
 	return f
 }
 
@@ -562,7 +562,7 @@ func (r *Row) drop(number uint64) {
 }
 
 // finding writes a finding, but for what its capture, its workflow and the id of its exchange are.
-func (e *encoder) finding(f *analyzer.Finding) {
+func (e *encoder) finding(f *analysis.Finding) {
 	e.text(f.Rule.ID)
 	e.octet(byte(f.Severity))
 	e.octet(byte(f.Side))
@@ -584,9 +584,9 @@ func (e *encoder) finding(f *analyzer.Finding) {
 }
 
 // finding reads a finding; rules leads from an id to its rule.
-func (d *decoder) finding(rules map[string]*analyzer.Rule) *analyzer.Finding {
-	f := &analyzer.Finding{Rule: d.rule(rules)}
-	f.Severity, f.Side = analyzer.Severity(d.octet()), a2a.Side(d.octet())
+func (d *decoder) finding(rules map[string]*analysis.Rule) *analysis.Finding {
+	f := &analysis.Finding{Rule: d.rule(rules)}
+	f.Severity, f.Side = analysis.Severity(d.octet()), a2a.Side(d.octet())
 	f.Dialects, f.Binding, f.Operation = d.dialects(), a2a.Binding(d.octet()), a2a.Operation(d.octet())
 	f.Link, f.Place.Exchange = d.link(), d.number()
 	var weighs bool
@@ -597,15 +597,15 @@ func (d *decoder) finding(rules map[string]*analyzer.Rule) *analyzer.Finding {
 		f.Weight = d.rule(rules)
 	}
 	f.Within = d.dialects()
-	d.known(f.Severity <= analyzer.Error)
+	d.known(f.Severity <= analysis.Error)
 	return f
 }
 
-func (d *decoder) rule(rules map[string]*analyzer.Rule) *analyzer.Rule {
+func (d *decoder) rule(rules map[string]*analysis.Rule) *analysis.Rule {
 	r := rules[d.text()]
 	if r == nil {
 		d.fail("a rule that there is not")
-		return &analyzer.Rule{}
+		return &analysis.Rule{}
 	}
 	return r
 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
@@ -20,7 +20,7 @@ func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered,
 		}
 		next := from / chunkFindings * chunkFindings
 		for e, err := range r.shelf.KeptRange(ctx, chunkKey('f', from/chunkFindings), []byte{'f' + 1}) {
-			var list []*analyzer.Finding
+			var list []*analysis.Finding
 			if err == nil {
 				list, err = r.findingsOf(e)
 			}
@@ -55,10 +55,10 @@ func (r *Reading) Findings(ctx context.Context, from uint64) iter.Seq2[Numbered,
 // A Numbered is a finding and the number by which it is looked up.
 type Numbered struct {
 	Number uint64
-	*analyzer.Finding
+	*analysis.Finding
 }
 
-func (r *Reading) findingsOf(e capture.Entry) ([]*analyzer.Finding, error) {
+func (r *Reading) findingsOf(e capture.Entry) ([]*analysis.Finding, error) {
 	if len(e.Key) != 9 {
 		return nil, damaged("a key of %d bytes", len(e.Key))
 	}
@@ -67,7 +67,7 @@ func (r *Reading) findingsOf(e capture.Entry) ([]*analyzer.Finding, error) {
 		return nil, err
 	}
 	d := newDecoder(raw)
-	var list []*analyzer.Finding
+	var list []*analysis.Finding
 	for range min(d.count(), chunkFindings) {
 		list = append(list, d.finding(r.rules))
 	}
@@ -75,8 +75,8 @@ func (r *Reading) findingsOf(e capture.Entry) ([]*analyzer.Finding, error) {
 }
 
 // replaced returns what stands in the place of findings from a number on; nil where nothing does.
-func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analyzer.Finding, error) {
-	by := make(map[uint64]*analyzer.Finding)
+func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analysis.Finding, error) {
+	by := make(map[uint64]*analysis.Finding)
 	for e, err := range r.shelf.KeptRange(ctx, chunkKey('g', from), []byte{'g' + 1}) {
 		if err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analyz
 		}
 		d := newDecoder(raw)
 		var there bool
-		var f *analyzer.Finding
+		var f *analysis.Finding
 		if d.flags(&there); there {
 			f = d.finding(r.rules)
 		}
@@ -103,12 +103,12 @@ func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analyz
 }
 
 // FindingsOf returns the findings that stand in an exchange, in the order in which they were made.
-func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analyzer.Finding, error) {
+func (r *Reading) FindingsOf(ctx context.Context, row *Row) ([]analysis.Finding, error) {
 	if row == nil || len(row.Found) == 0 {
 		return nil, nil
 	}
-	var list []analyzer.Finding
-	var chunk []*analyzer.Finding
+	var list []analysis.Finding
+	var chunk []*analysis.Finding
 	at := uint64(math.MaxUint64)
 	replaced, err := r.replaced(ctx, row.Found[0].Number)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -111,7 +111,7 @@ func TestFindingsAreMadeWhileTheyAreRead(t *testing.T) {
 	w := kept.NewWriter(rules.All, shelf.Put)
 	find := func(n int) {
 		for range n {
-			w.Found(analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 1}})
+			w.Found(analysis.Finding{Rule: rules.All[0], Place: analysis.Place{Exchange: 1}})
 		}
 		w.Flush()
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"iter"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/capture"
@@ -16,7 +16,7 @@ import (
 //
 // An error of put does not end it: the reading is then not whole, and Err of the writer says why.
 func Judge(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
+	ctx context.Context, rules []*analysis.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
 	options ...engine.Option,
 ) (*judgment.Result, *Writer, error) {
 	w := NewWriter(rules, put)
@@ -27,7 +27,7 @@ func Judge(
 // JudgeWhileRead is Judge for a reading that is read while it is made. It begins at once, and is written now and then.
 // begun is called as soon as the reading can be opened.
 func JudgeWhileRead(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
+	ctx context.Context, rules []*analysis.Rule, src capture.Source, put func(...capture.Entry) error, mark []byte,
 	begun func(),
 ) error {
 	w := NewWriter(rules, put)
@@ -38,7 +38,7 @@ func JudgeWhileRead(
 }
 
 func (w *Writer) judge(
-	ctx context.Context, rules []*analyzer.Rule, src capture.Source, mark []byte, options []engine.Option,
+	ctx context.Context, rules []*analysis.Rule, src capture.Source, mark []byte, options []engine.Option,
 ) (*judgment.Result, error) {
 	info, err := src.Info(ctx)
 	if err != nil {

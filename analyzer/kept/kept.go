@@ -33,7 +33,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
@@ -73,7 +73,7 @@ type Head struct {
 
 // Digest identifies what a list of rules finds: the rules, the code that applies them, and the version of the reading.
 // Readings of another digest are not read.
-func Digest(rules []*analyzer.Rule) string {
+func Digest(rules []*analysis.Rule) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "reading %d, code %s\n", version, code)
 	for _, r := range rules {
@@ -102,12 +102,12 @@ type Found struct {
 	Number   uint64 // by which the finding is looked up
 	Rule     string
 	Also     []string
-	Severity analyzer.Severity
+	Severity analysis.Severity
 	Side     a2a.Side
 }
 
 // Worst returns the severity of the worst finding in the exchange, if there is one.
-func (r *Row) Worst() (worst analyzer.Severity, found bool) {
+func (r *Row) Worst() (worst analysis.Severity, found bool) {
 	for i := range r.Found {
 		worst, found = max(worst, r.Found[i].Severity), true
 	}

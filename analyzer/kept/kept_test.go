@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -71,8 +71,8 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameRule := cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b })
-		unnamed := cmpopts.IgnoreFields(analyzer.Finding{}, "Workflow") // Run does not say it
+		sameRule := cmp.Comparer(func(a, b *analysis.Rule) bool { return a == b })
+		unnamed := cmpopts.IgnoreFields(analysis.Finding{}, "Workflow") // Run does not say it
 		if diff := cmp.Diff(want, got, sameRule, unnamed, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the result: -judged +kept:\n%s", diff)
 		}
@@ -96,7 +96,7 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 			if want := links.Of(row.Seq); want.Parent != row.Parent || want.By != row.By {
 				t.Errorf("exchange %d: cause %d %v, want %d %v", row.Seq, row.Parent, row.By, want.Parent, want.By)
 			}
-			of := analyzer.Workflow{Number: links.Of(row.Seq).Workflow, Caused: links.ByAgent(row.Seq)}
+			of := analysis.Workflow{Number: links.Of(row.Seq).Workflow, Caused: links.ByAgent(row.Seq)}
 			if w, err := r.Workflow(ctx, row.Seq); err != nil || w != of {
 				t.Errorf("exchange %d: in workflow %v, want %v (%v)", row.Seq, w, of, err)
 			}
@@ -104,14 +104,14 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var here []analyzer.Finding
+			var here []analysis.Finding
 			for _, f := range want.Findings {
 				if f.Place.Exchange == row.Seq {
 					f.Capture = ""
 					here = append(here, f)
 				}
 			}
-			if diff := cmp.Diff(here, found, cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(here, found, cmp.Comparer(func(a, b *analysis.Rule) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("findings of exchange %d: -judged +kept:\n%s", row.Seq, diff)
 			}
 		}
@@ -160,7 +160,7 @@ func TestJudgedWhileRead(t *testing.T) {
 			}
 			return result, rows
 		}
-		sameRule := cmp.Comparer(func(a, b *analyzer.Rule) bool { return a == b })
+		sameRule := cmp.Comparer(func(a, b *analysis.Rule) bool { return a == b })
 		wantResult, wantRows := all(made)
 		gotResult, gotRows := all(early)
 		if diff := cmp.Diff(wantResult, gotResult, sameRule); diff != "" {

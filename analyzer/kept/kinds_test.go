@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 )
@@ -16,7 +16,7 @@ func manyFindings(tb testing.TB) (r *Reading, errors, size int) {
 	tb.Helper()
 	const exchanges = 1_000_000
 	k, random := make(kinds), rand.New(rand.NewPCG(1, 2))
-	note, mistake := Found{Rule: "a", Severity: analyzer.Note}, Found{Rule: "b", Severity: analyzer.Error}
+	note, mistake := Found{Rule: "a", Severity: analysis.Note}, Found{Rule: "b", Severity: analysis.Error}
 	for seq := uint64(1); seq <= exchanges; seq++ {
 		k.of(&note).made.add(seq)
 		if random.IntN(10) == 0 {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -22,7 +22,7 @@ const cachedChunks = 24
 // and must not be changed, but for findings.
 type Reading struct {
 	shelf capture.Shelf
-	rules map[string]*analyzer.Rule
+	rules map[string]*analysis.Rule
 
 	mu    sync.Mutex
 	head  Head
@@ -37,8 +37,8 @@ type cached struct {
 
 // Open opens the reading on a shelf. It returns ErrNone where there is none that these rules made, and an error that
 // wraps capture.ErrDamagedEntry for one that is damaged.
-func Open(ctx context.Context, shelf capture.Shelf, rules []*analyzer.Rule) (*Reading, error) {
-	r := &Reading{shelf: shelf, rules: make(map[string]*analyzer.Rule, len(rules)), cache: make(map[uint64]*cached)}
+func Open(ctx context.Context, shelf capture.Shelf, rules []*analysis.Rule) (*Reading, error) {
+	r := &Reading{shelf: shelf, rules: make(map[string]*analysis.Rule, len(rules)), cache: make(map[uint64]*cached)}
 	for _, rule := range rules {
 		r.rules[rule.ID] = rule
 	}
@@ -431,7 +431,7 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.R
 	result.Captures, result.Live = []string{info.Name}, info.Live
 	result.Note(info)
 	// There may be hundreds of thousands: they are put where they stay, and what many of them say stands once.
-	result.Findings = make([]analyzer.Finding, 0, min(r.Head().Findings, maxPresized))
+	result.Findings = make([]analysis.Finding, 0, min(r.Head().Findings, maxPresized))
 	briefs, said := lookedUp{reading: r}, texts{}
 	for f, err := range r.Findings(ctx, 0) {
 		if err != nil {
@@ -479,7 +479,7 @@ func (r *Reading) Links(ctx context.Context) (*workflow.Index, error) {
 }
 
 // Workflow returns to which workflow an exchange belongs.
-func (r *Reading) Workflow(ctx context.Context, seq uint64) (analyzer.Workflow, error) {
+func (r *Reading) Workflow(ctx context.Context, seq uint64) (analysis.Workflow, error) {
 	b := lookedUp{reading: r}
 	return b.workflow(ctx, seq)
 }

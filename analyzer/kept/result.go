@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
@@ -130,7 +130,7 @@ func (d *decoder) operations() map[a2a.Operation]int {
 	return m
 }
 
-func (d *decoder) result(rules map[string]*analyzer.Rule) *judgment.Result {
+func (d *decoder) result(rules map[string]*analysis.Rule) *judgment.Result {
 	r := &judgment.Result{}
 	c := &r.Counts
 	for _, n := range []*int{&c.Exchanges, &c.Judged, &c.Forgotten, &c.Streams, &c.Events, &c.Calls, &c.Failed, &c.Unseen, &c.Made, &c.Unproved} {

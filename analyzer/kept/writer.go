@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
@@ -61,19 +61,19 @@ type rowChunk struct {
 
 type findingChunk struct {
 	number uint64
-	list   []analyzer.Finding
+	list   []analysis.Finding
 	dirty  bool
 }
 
 // A provisional finding may be replaced at the end.
 type provisional struct {
 	number  uint64
-	finding analyzer.Finding
+	finding analysis.Finding
 }
 
 // NewWriter returns a Writer of what the rules find, which hands what is to be kept to put: entries replace earlier
 // ones of the same key. Once put returns an error it is not called again: see Err.
-func NewWriter(rules []*analyzer.Rule, put func(...capture.Entry) error) *Writer {
+func NewWriter(rules []*analysis.Rule, put func(...capture.Entry) error) *Writer {
 	return &Writer{
 		put: put, head: Head{Digest: Digest(rules)}, chunks: make(map[uint64]*rowChunk), gone: make(map[uint64]bool),
 		patches: make(map[uint64][]*patch), findings: &findingChunk{},
@@ -223,7 +223,7 @@ func (w *Writer) child(seq uint64, n int) {
 }
 
 // Found takes a finding, in the place of those that it revises.
-func (w *Writer) Found(f analyzer.Finding) {
+func (w *Writer) Found(f analysis.Finding) {
 	number := w.head.Findings
 	if f.Revises {
 		number = w.revise(&f)
@@ -248,12 +248,12 @@ func (w *Writer) Found(f analyzer.Finding) {
 }
 
 // shortOf says in short what a finding is.
-func shortOf(number uint64, f *analyzer.Finding) Found {
+func shortOf(number uint64, f *analysis.Finding) Found {
 	return Found{Number: number, Rule: f.Rule.ID, Also: f.Also, Severity: f.Severity, Side: f.Side}
 }
 
 // revise takes the findings away that one replaces, and returns the place of the first of them.
-func (w *Writer) revise(f *analyzer.Finding) uint64 {
+func (w *Writer) revise(f *analysis.Finding) uint64 {
 	at := w.head.Findings
 	left := w.revised[:0]
 	for _, g := range w.revised {
@@ -282,7 +282,7 @@ func (w *Writer) revise(f *analyzer.Finding) uint64 {
 }
 
 // add adds a finding to those that were made.
-func (w *Writer) add(f analyzer.Finding) {
+func (w *Writer) add(f analysis.Finding) {
 	w.head.Findings++
 	w.changed, w.findings.dirty = true, true
 	if w.findings.list = append(w.findings.list, f); len(w.findings.list) < chunkFindings {
@@ -294,7 +294,7 @@ func (w *Writer) add(f analyzer.Finding) {
 }
 
 // replace puts a finding, or nothing, in the place of one that was made before.
-func (w *Writer) replace(number uint64, f *analyzer.Finding) {
+func (w *Writer) replace(number uint64, f *analysis.Finding) {
 	e := newEncoder()
 	e.flags(f != nil)
 	if f != nil {
@@ -362,7 +362,7 @@ func (w *Writer) fillOpen(wanted func(seq uint64) bool) {
 			r.RequestSize == s.RequestSize && r.Events == s.Events {
 			return
 		}
-		s.Call, s.Outcome = false, analyzer.Outcome{}
+		s.Call, s.Outcome = false, analysis.Outcome{}
 		w.set(w.row(s.Seq), &s)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 )
@@ -36,7 +36,7 @@ func (j *judge) anonymize() (kept []string) {
 	for _, x := range j.now {
 		for i, t := range textsOf(x) {
 			if body := t.get(x); len(body) > 0 && !isJSON(body) {
-				at := analyzer.Place{Exchange: x.Seq, Response: i > 0}
+				at := analysis.Place{Exchange: x.Seq, Response: i > 0}
 				kept = append(kept, "what is no JSON in "+at.String())
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
@@ -19,10 +19,10 @@ import (
 // is cut is a copy.
 type judge struct {
 	ctx      context.Context
-	rules    []*analyzer.Rule
+	rules    []*analysis.Rule
 	rule     string
 	target   string // key of the finding
-	severity analyzer.Severity
+	severity analysis.Severity
 	known    map[string]bool // keys of what may be broken, with and without its exchange
 	broken   map[string]bool // the same by rule and side, for what is covered and is not
 	whole    bool            // exchanges are taken away as they are, and nothing inside them
@@ -31,8 +31,8 @@ type judge struct {
 
 	now      []*capture.Exchange
 	readings map[uint64]asRead
-	finding  analyzer.Finding
-	findings []analyzer.Finding
+	finding  analysis.Finding
+	findings []analysis.Finding
 	tried    int
 	kept     int // how often something could be taken away
 	named    int // neutral words so far
@@ -49,7 +49,7 @@ type asRead struct {
 func (j *judge) forget() { j.known, j.broken = make(map[string]bool), make(map[string]bool) }
 
 // want makes a finding the one to be shown.
-func (j *judge) want(f *analyzer.Finding) {
+func (j *judge) want(f *analysis.Finding) {
 	j.target, j.severity = j.inExchange(f), f.Severity
 }
 
@@ -58,24 +58,24 @@ var numbers = regexp.MustCompile(`\d+`)
 // key identifies what is broken: rule, side, agent, operation, the kind of place and what was seen there but for
 // numbers. Without what was seen, a cut could make the very fault that it is to show: a member that is missing since it
 // was cut off, in place of one that was wrong.
-func (j *judge) key(f *analyzer.Finding) string {
+func (j *judge) key(f *analysis.Finding) string {
 	if j.nameless {
 		g := *f
-		g.Link = analyzer.Link{}
+		g.Link = analysis.Link{}
 		return g.Fingerprint()
 	}
 	return f.Fingerprint() + " " + numbers.ReplaceAllString(f.Seen, "*")
 }
 
 // inExchange is the key together with the exchange.
-func (j *judge) inExchange(f *analyzer.Finding) string {
+func (j *judge) inExchange(f *analysis.Finding) string {
 	return strconv.FormatUint(f.Place.Exchange, 10) + " " + j.key(f)
 }
 
 func bySide(rule string, side a2a.Side) string { return rule + " " + side.String() }
 
 // knows allows what is broken already.
-func (j *judge) knows(findings []analyzer.Finding) {
+func (j *judge) knows(findings []analysis.Finding) {
 	for i := range findings {
 		f := &findings[i]
 		j.known[j.key(f)], j.known[j.inExchange(f)] = true, true
@@ -89,7 +89,7 @@ func (j *judge) knows(findings []analyzer.Finding) {
 
 // allows reports whether nothing new is broken. What is cut inside an exchange may break nothing there that was not
 // broken in it. Where whole exchanges go, what their findings stood for may be found in others that are as they were.
-func (j *judge) allows(f *analyzer.Finding) bool {
+func (j *judge) allows(f *analysis.Finding) bool {
 	known := j.known[j.inExchange(f)] || j.whole && j.known[j.key(f)] || j.known[bySide(f.Rule.ID, f.Side)]
 	return known && !slices.ContainsFunc(f.Also, func(id string) bool { return !j.broken[bySide(id, f.Side)] })
 }
@@ -123,7 +123,7 @@ func read(list []*capture.Exchange) map[uint64]asRead {
 }
 
 // run judges exchanges. It returns them as a capture holds them, whatever was cut.
-func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analyzer.Finding, error) {
+func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analysis.Finding, error) {
 	src, err := memory(list)
 	if err != nil {
 		return nil, nil, err
@@ -230,6 +230,6 @@ type Progress struct {
 }
 
 // shows reports whether a finding is of a rule, or has covered it.
-func shows(f *analyzer.Finding, rule string) bool {
+func shows(f *analysis.Finding, rule string) bool {
 	return f.Rule.ID == rule || slices.Contains(f.Also, rule)
 }

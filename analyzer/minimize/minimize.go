@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/proxy/capture"
 )
@@ -17,16 +17,16 @@ type Options struct {
 	Place     string // where the finding is, such as 12.response.event[3]#/result; empty for the first one
 	Anonymous bool   // put neutral words in place of texts, names, ids and hosts
 	// Found returns what the rules find in the capture, where that is known already; nil: it is judged
-	Found  func(context.Context) ([]analyzer.Finding, error)
+	Found  func(context.Context) ([]analysis.Finding, error)
 	OnStep func(Progress) // called when something has been taken away, by the goroutine of Run; nil for nobody
 }
 
 // A Result is the smallest part of a capture that shows the finding.
 type Result struct {
 	Exchanges []*capture.Exchange
-	Recorded  analyzer.Finding   // as it is in the capture
-	Finding   analyzer.Finding   // as the result shows it
-	Findings  []analyzer.Finding // all that the result shows, in order
+	Recorded  analysis.Finding   // as it is in the capture
+	Finding   analysis.Finding   // as the result shows it
+	Findings  []analysis.Finding // all that the result shows, in order
 	Of        int                // exchanges that the capture has
 	Kept      []string           // what could not be made neutral, since the finding or the reading depends on it
 	Progress
@@ -34,7 +34,7 @@ type Result struct {
 }
 
 // found returns what the rules find in the capture.
-func (o *Options) found(ctx context.Context, rules []*analyzer.Rule, src capture.Source) ([]analyzer.Finding, error) {
+func (o *Options) found(ctx context.Context, rules []*analysis.Rule, src capture.Source) ([]analysis.Finding, error) {
 	if o.Found != nil {
 		return o.Found(ctx)
 	}
@@ -45,10 +45,10 @@ func (o *Options) found(ctx context.Context, rules []*analyzer.Rule, src capture
 	return result.Findings, nil
 }
 
-// Run returns the smallest part of a capture that still shows a finding. The rules must have passed analyzer.Validate
+// Run returns the smallest part of a capture that still shows a finding. The rules must have passed analysis.Validate
 // and hold the one that is asked for. If the context ends, it returns what it has come to; before it has seen the
 // finding, the context's error.
-func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Options) (*Result, error) {
+func Run(ctx context.Context, rules []*analysis.Rule, src capture.Source, o Options) (*Result, error) {
 	j := &judge{ctx: ctx, rules: rules, rule: o.Rule, onStep: o.OnStep}
 	j.forget()
 	recorded, err := o.found(ctx, rules, src)
@@ -83,15 +83,15 @@ func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Opti
 
 // choose returns the index of the finding that is asked for: one of the rule itself before one that has covered it.
 // It is -1 if there is none.
-func (o *Options) choose(findings []analyzer.Finding) int {
-	chosen := func(f *analyzer.Finding) bool {
+func (o *Options) choose(findings []analysis.Finding) int {
+	chosen := func(f *analysis.Finding) bool {
 		return (o.Agent == "" || f.Link.Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)
 	}
-	at := slices.IndexFunc(findings, func(f analyzer.Finding) bool { return f.Rule.ID == o.Rule && chosen(&f) })
+	at := slices.IndexFunc(findings, func(f analysis.Finding) bool { return f.Rule.ID == o.Rule && chosen(&f) })
 	if at >= 0 {
 		return at
 	}
-	return slices.IndexFunc(findings, func(f analyzer.Finding) bool { return shows(&f, o.Rule) && chosen(&f) })
+	return slices.IndexFunc(findings, func(f analysis.Finding) bool { return shows(&f, o.Rule) && chosen(&f) })
 }
 
 // reduce takes away what can be taken away, until nothing can.

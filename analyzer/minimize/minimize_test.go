@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/minimize"
 	"a2atap/analyzer/reading"
@@ -63,7 +63,7 @@ func source(t testing.TB, exchanges []*capture.Exchange) *capture.Memory {
 	return src
 }
 
-func judge(t testing.TB, exchanges []*capture.Exchange) []analyzer.Finding {
+func judge(t testing.TB, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
 	result, err := engine.Run(t.Context(), rules.All, source(t, exchanges), nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestSmallest(t *testing.T) {
 }
 
 // wantNothingNew fails the test if a rule is broken that was not broken in the capture.
-func wantNothingNew(t *testing.T, file string, recorded []analyzer.Finding, r *minimize.Result) {
+func wantNothingNew(t *testing.T, file string, recorded []analysis.Finding, r *minimize.Result) {
 	t.Helper()
 	for i := range r.Findings {
 		if f := &r.Findings[i]; !breaks(recorded, f.Rule.ID) {
@@ -139,15 +139,15 @@ func wantNothingNew(t *testing.T, file string, recorded []analyzer.Finding, r *m
 	}
 }
 
-func breaks(findings []analyzer.Finding, rule string) bool {
-	return slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
+func breaks(findings []analysis.Finding, rule string) bool {
+	return slices.ContainsFunc(findings, func(f analysis.Finding) bool {
 		return f.Rule.ID == rule || slices.Contains(f.Also, rule)
 	})
 }
 
 // wantMinimal takes each exchange and each header field away from the result: either the finding is lost then, or
 // something comes that the capture does not show, or what is left is read in another way.
-func wantMinimal(t *testing.T, file string, recorded []analyzer.Finding, r *minimize.Result) {
+func wantMinimal(t *testing.T, file string, recorded []analysis.Finding, r *minimize.Result) {
 	t.Helper()
 	for i, x := range r.Exchanges {
 		if len(r.Exchanges) > 1 {
@@ -172,20 +172,20 @@ func wantMinimal(t *testing.T, file string, recorded []analyzer.Finding, r *mini
 const wholeExchange = "exchange"
 
 func wantNeeded(
-	t *testing.T, file string, recorded []analyzer.Finding, r *minimize.Result, less []*capture.Exchange, what string,
+	t *testing.T, file string, recorded []analysis.Finding, r *minimize.Result, less []*capture.Exchange, what string,
 ) {
 	t.Helper()
 	findings := judge(t, less)
-	shown := slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
+	shown := slices.ContainsFunc(findings, func(f analysis.Finding) bool {
 		g := &r.Finding
 		return f.Fingerprint() == g.Fingerprint() && f.Severity == g.Severity && f.Seen == g.Seen &&
 			f.Place.Exchange == g.Place.Exchange
 	})
-	added := slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
+	added := slices.ContainsFunc(findings, func(f analysis.Finding) bool {
 		if slices.ContainsFunc(f.Also, func(id string) bool { return !breaks(recorded, id) }) {
 			return true // beneath what was broken before
 		}
-		return !slices.ContainsFunc(recorded, func(g analyzer.Finding) bool {
+		return !slices.ContainsFunc(recorded, func(g analysis.Finding) bool {
 			// What is cut inside an exchange may break nothing there that was not broken in it.
 			there := what == wholeExchange || g.Place.Exchange == f.Place.Exchange
 			return g.Fingerprint() == f.Fingerprint() && g.Seen == f.Seen && there
@@ -281,7 +281,7 @@ func TestChosenFinding(t *testing.T) {
 		{Rule: rule, Place: "1.request"},
 		{Rule: rule, Agent: "nobody"},
 		{Rule: "rpc-id-echo"},
-		{Rule: rule, Found: func(context.Context) ([]analyzer.Finding, error) { return nil, nil }}, // what is known counts
+		{Rule: rule, Found: func(context.Context) ([]analysis.Finding, error) { return nil, nil }}, // what is known counts
 	} {
 		if _, err := minimize.Run(t.Context(), rules.All, source(t, tr.Exchanges), o); !errors.Is(err, minimize.ErrNotShown) {
 			t.Errorf("%+v: got the error %v", o, err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/transcript"
 )
 
@@ -16,7 +16,7 @@ func (r *Result) Transcript(file string) *transcript.Transcript {
 		fmt.Sprintf("%s, broken by the %s", f.Rule.ID, f.Side),
 		"",
 		f.String(),
-		"expected: " + analyzer.Clean(f.Wanted()) + " (" + strings.Join(f.Sections(), ", ") + ")",
+		"expected: " + analysis.Clean(f.Wanted()) + " (" + strings.Join(f.Sections(), ", ") + ")",
 		"",
 		"a2atap check " + file,
 		"a2atap rules " + f.Rule.ID,

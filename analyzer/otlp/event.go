@@ -5,7 +5,7 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -80,7 +80,7 @@ func (e *exchangeSpan) event(event *capture.Event, r *reading.EventReading) *tra
 }
 
 // at returns when that passed to which a place leads, as well as it is known.
-func (e *exchangeSpan) at(p analyzer.Place) time.Time {
+func (e *exchangeSpan) at(p analysis.Place) time.Time {
 	switch {
 	case !p.Response:
 		return e.Started.Add(max(0, e.Request.Body.At))
@@ -103,20 +103,20 @@ func (e *exchangeSpan) at(p analyzer.Place) time.Time {
 // findingName is the name of the event, or of the span, that a finding is.
 const findingName = "a2atap.finding"
 
-func findingAttributes(f *analyzer.Finding) []*keyValue {
+func findingAttributes(f *analysis.Finding) []*keyValue {
 	var a attributes
 	a.text("a2atap.rule", f.Rule.ID)
 	a.text("a2atap.severity", f.Severity.String())
 	a.text("a2atap.side", f.Side.String())
 	a.text("a2atap.place", f.Place.String())
-	a.text("a2atap.message", analyzer.Clean(credential.WithoutUserinfo(f.Message())))
+	a.text("a2atap.message", analysis.Clean(credential.WithoutUserinfo(f.Message())))
 	a.texts("a2atap.sections", f.Sections())
 	return a.list
 }
 
 // Finding returns a finding as a span, beneath that of its exchange, which was given away without it. It takes no time,
 // and begins when it is made. It is false if nothing is remembered of the exchange.
-func (s *Spans) Finding(f *analyzer.Finding, at time.Time) (Span, bool) {
+func (s *Spans) Finding(f *analysis.Finding, at time.Time) (Span, bool) {
 	i, ok := s.known.Get(f.Place.Exchange)
 	if !ok || !i.made {
 		return Span{}, false

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -25,7 +25,7 @@ type exchangeSpan struct {
 	reading           *reading.Reading
 	identity          identity
 	failure           string // with which the call failed, by name; empty if it did not
-	findings          []analyzer.Finding
+	findings          []analysis.Finding
 	room              int // for bodies and the data of events, in bytes
 }
 
@@ -33,8 +33,8 @@ type exchangeSpan struct {
 const maxContent = 64 << 10
 
 // Exchange returns the span of an exchange. Of a long stream it needs the first and the last KeptEvents events only.
-// Failure is with what the call failed, by name as in analyzer.Outcome; findings are those that are known by now.
-func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analyzer.Finding) Span {
+// Failure is with what the call failed, by name as in analysis.Outcome; findings are those that are known by now.
+func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analysis.Finding) Span {
 	e := s.read(x)
 	e.failure, e.findings = failure, findings
 	span := &tracepb.Span{

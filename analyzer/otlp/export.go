@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
@@ -15,7 +15,7 @@ import (
 // span of its exchange. Options are for the engine that runs them, such as those that
 // tell what Options.Parent answers: what was known when an exchange ended counts, as for a Tracer. The capture is read twice. Whole says that keep needs exchanges as a whole.
 func Export(
-	ctx context.Context, w io.Writer, rules []*analyzer.Rule, src capture.Source, spans *Spans,
+	ctx context.Context, w io.Writer, rules []*analysis.Rule, src capture.Source, spans *Spans,
 	keep func(*capture.Exchange) bool, whole bool, options ...engine.Option,
 ) error {
 	p := newPast(spans.o.Parent)
@@ -58,7 +58,7 @@ func Export(
 type past struct {
 	tasks      *Tasks
 	failures   map[uint64]string
-	findings   map[uint64][]analyzer.Finding
+	findings   map[uint64][]analysis.Finding
 	byExchange map[uint64][]*Task
 	parent     func(uint64) Parent
 	parents    map[uint64]Parent // as they were known when the exchange, or one that it caused, had ended
@@ -66,12 +66,12 @@ type past struct {
 
 func newPast(parent func(uint64) Parent) *past {
 	return &past{
-		tasks: newTasks(), failures: make(map[uint64]string), findings: make(map[uint64][]analyzer.Finding),
+		tasks: newTasks(), failures: make(map[uint64]string), findings: make(map[uint64][]analysis.Finding),
 		byExchange: make(map[uint64][]*Task), parent: parent, parents: make(map[uint64]Parent),
 	}
 }
 
-func (p *past) found(f analyzer.Finding) {
+func (p *past) found(f analysis.Finding) {
 	p.findings[f.Place.Exchange] = append(p.findings[f.Place.Exchange], f)
 }
 

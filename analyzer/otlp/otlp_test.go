@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/rules"
@@ -272,7 +272,7 @@ func trace(t *testing.T, src capture.Source) (spans []*tracepb.Span) {
 	e := engine.New(rules.All,
 		engine.OnEnded(func(x summary.Summary) { tracer.Ended(&x) }),
 		engine.OnEvent(func(v summary.Event) { tracer.Event(&v) }))
-	found := func(findings []analyzer.Finding) {
+	found := func(findings []analysis.Finding) {
 		for i := range findings {
 			tracer.Found(&findings[i])
 		}

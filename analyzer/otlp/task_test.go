@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -16,7 +16,7 @@ var begin = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func answered(seq uint64, agent, task string, state a2a.State) *summary.Summary {
 	return &summary.Summary{
-		Seq: seq, Link: analyzer.Link{Client: "c", Agent: agent}, Call: true, Asked: "SendMessage",
+		Seq: seq, Link: analysis.Link{Client: "c", Agent: agent}, Call: true, Asked: "SendMessage",
 		Started: begin.Add(time.Duration(seq) * time.Second), Took: time.Second, Task: task, State: state,
 		Events: capture.NotKnown,
 	}
@@ -24,7 +24,7 @@ func answered(seq uint64, agent, task string, state a2a.State) *summary.Summary 
 
 func streamed(seq uint64, agent, task string, state a2a.State) *summary.Event {
 	return &summary.Event{
-		Seq: seq, Link: analyzer.Link{Client: "c", Agent: agent}, At: begin.Add(time.Duration(seq) * time.Second),
+		Seq: seq, Link: analysis.Link{Client: "c", Agent: agent}, At: begin.Add(time.Duration(seq) * time.Second),
 		Task: task, State: state,
 	}
 }
@@ -46,7 +46,7 @@ func TestTasks(t *testing.T) {
 	stream := answered(1, "a", "t1", a2a.Completed)
 	stream.Events = 3
 	notified := answered(6, "receiver", "t2", a2a.Completed)
-	notified.Link = analyzer.Link{Client: "a", Agent: "receiver"}
+	notified.Link = analysis.Link{Client: "a", Agent: "receiver"}
 	notified.Call, notified.Asked = false, a2a.Webhook.String()
 	unknown := answered(8, "a", "t4", a2a.NoState)
 

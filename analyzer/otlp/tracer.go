@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 )
@@ -20,7 +20,7 @@ type Tracer struct {
 	now     func() time.Time
 	tasks   *Tasks
 	ended   []ended
-	found   map[uint64][]analyzer.Finding // of exchanges of which no span was made yet
+	found   map[uint64][]analysis.Finding // of exchanges of which no span was made yet
 	finds   int                           // in found
 	waiting map[uint64][]*Task            // by the exchange of which no span was made yet
 	waits   int                           // in waiting
@@ -45,7 +45,7 @@ const (
 func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func(Span)) *Tracer {
 	return &Tracer{
 		spans: spans, src: src, emit: emit, now: now, tasks: newTasks(),
-		found: make(map[uint64][]analyzer.Finding), waiting: make(map[uint64][]*Task),
+		found: make(map[uint64][]analysis.Finding), waiting: make(map[uint64][]*Task),
 	}
 }
 
@@ -59,7 +59,7 @@ func (t *Tracer) Ended(x *summary.Summary) {
 }
 
 // Found takes a finding.
-func (t *Tracer) Found(f *analyzer.Finding) {
+func (t *Tracer) Found(f *analysis.Finding) {
 	t.recall(f.Place.Exchange)
 	if span, ok := t.spans.Finding(f, t.now()); ok {
 		t.emit(span)

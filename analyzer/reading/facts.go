@@ -5,17 +5,17 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // Facts are a reading as a filter asks for it, together with the findings of the exchange.
 type Facts struct {
 	*Reading
-	Findings []analyzer.Finding
+	Findings []analysis.Finding
 	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
 	Marked   bool
-	Failed   bool // as its summary says: analyzer.Summary.Failed
+	Failed   bool // as its summary says: analysis.Summary.Failed
 }
 
 // Values implements filter.Facts.

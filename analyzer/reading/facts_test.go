@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
@@ -37,8 +37,8 @@ func TestFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := reading.Read(x)
-	facts := reading.Facts{Reading: r, Marked: true, Findings: []analyzer.Finding{
-		{Rule: &analyzer.Rule{ID: "outer"}, Also: []string{"inner"}, Severity: analyzer.Warning, Side: a2a.Agent},
+	facts := reading.Facts{Reading: r, Marked: true, Findings: []analysis.Finding{
+		{Rule: &analysis.Rule{ID: "outer"}, Also: []string{"inner"}, Severity: analysis.Warning, Side: a2a.Agent},
 	}}
 	want := map[string][]string{
 		"op":       {"SendStreamingMessage", "SendStreamingMessage"},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/junit"
 	"a2atap/analyzer/report/markup"
@@ -34,7 +34,7 @@ func callsText(b *strings.Builder, head string, list []judgment.FailedCalls) {
 	b.WriteString(head + "\n")
 	for i := range list {
 		if i == maxCalls {
-			fmt.Fprintf(b, "  and %s more\n", analyzer.Plural(len(list)-i, "kind"))
+			fmt.Fprintf(b, "  and %s more\n", analysis.Plural(len(list)-i, "kind"))
 			return
 		}
 		fmt.Fprintf(b, "  %s (%s)\n", &list[i], arrow(list[i].Link))
@@ -83,7 +83,7 @@ func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls)
 	fmt.Fprintf(b, "## %s\n\n", head)
 	markup.Table(b, rows)
 	if len(list) > maxCalls {
-		fmt.Fprintf(b, "And %s more.\n\n", analyzer.Plural(len(list)-maxCalls, "kind"))
+		fmt.Fprintf(b, "And %s more.\n\n", analysis.Plural(len(list)-maxCalls, "kind"))
 	}
 }
 
@@ -121,8 +121,8 @@ func jsonCalls(list []judgment.FailedCalls) []FailedCall {
 	for i := range list {
 		f := &list[i]
 		calls = append(calls, FailedCall{
-			analyzer.Clean(f.Capture), f.Exchange, f.Link.String(), f.Binding.String(), analyzer.Clean(f.Operation),
-			analyzer.Clean(f.Error), f.Code, analyzer.Clean(f.Text), f.Count, f.Rules,
+			analysis.Clean(f.Capture), f.Exchange, f.Link.String(), f.Binding.String(), analysis.Clean(f.Operation),
+			analysis.Clean(f.Error), f.Code, analysis.Clean(f.Text), f.Count, f.Rules,
 		})
 	}
 	return calls
@@ -131,7 +131,7 @@ func jsonCalls(list []judgment.FailedCalls) []FailedCall {
 func jsonNotSeen(list []judgment.NotSeen) []NotSeen {
 	gaps := []NotSeen{}
 	for i := range list {
-		gaps = append(gaps, NotSeen{analyzer.Clean(list[i].What), analyzer.Clean(list[i].Why), list[i].Count})
+		gaps = append(gaps, NotSeen{analysis.Clean(list[i].What), analysis.Clean(list[i].Why), list[i].Count})
 	}
 	return gaps
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
@@ -56,16 +56,16 @@ type ConformanceResult struct {
 }
 
 // kebab is how results spell the categories.
-var kebab = map[analyzer.Category]string{
-	analyzer.AgentCard:     "agent-card",
-	analyzer.Lifecycle:     "lifecycle",
-	analyzer.Streaming:     "streaming",
-	analyzer.ErrorHandling: "error-handling",
-	analyzer.Interop:       "interop",
+var kebab = map[analysis.Category]string{
+	analysis.AgentCard:     "agent-card",
+	analysis.Lifecycle:     "lifecycle",
+	analysis.Streaming:     "streaming",
+	analysis.ErrorHandling: "error-handling",
+	analysis.Interop:       "interop",
 }
 
 // Kebab returns a category as results spell it: agent-card.
-func Kebab(c analyzer.Category) string { return kebab[c] }
+func Kebab(c analysis.Category) string { return kebab[c] }
 
 // Conformances returns one report for each agent that was seen, or asked actively. A rule that never applied to the
 // agent is skipped, one that was broken with an error has failed, one broken with less has passed and says so. Tests
@@ -95,10 +95,10 @@ func (r *Report) conformance(agent *judgment.Agent, asked *Suite, seen agentTall
 		link: agent.Link, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
 		TestDate: r.Now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
 	}
-	for _, category := range analyzer.Categories {
+	for _, category := range analysis.Categories {
 		c.Categories[string(category)] = []ConformanceResult{}
 	}
-	failed, broken := make(map[analyzer.Category]int), make(map[analyzer.Category]int)
+	failed, broken := make(map[analysis.Category]int), make(map[analysis.Category]int)
 	if asked != nil {
 		c.addTests(asked, failed)
 	}
@@ -121,7 +121,7 @@ func (r *Report) conformance(agent *judgment.Agent, asked *Suite, seen agentTall
 func (s *Suite) waived() int {
 	n := 0
 	for i := 0; s != nil && i < len(s.Tests); i++ {
-		if t := &s.Tests[i]; t.Waived != "" && t.breaks(analyzer.Error) {
+		if t := &s.Tests[i]; t.Waived != "" && t.breaks(analysis.Error) {
 			n++
 		}
 	}
@@ -129,11 +129,11 @@ func (s *Suite) waived() int {
 }
 
 // lowered returns the level that tests have given, or a lower one where rules found errors that no test did.
-func lowered(asked *Suite, broken map[analyzer.Category]int) (level, reason string) {
-	others := broken[analyzer.Streaming] + broken[analyzer.ErrorHandling] + broken[analyzer.Interop]
+func lowered(asked *Suite, broken map[analysis.Category]int) (level, reason string) {
+	others := broken[analysis.Streaming] + broken[analysis.ErrorHandling] + broken[analysis.Interop]
 	switch {
 	case asked.Level == "non-conformant", asked.Level == "not-determined":
-	case broken[analyzer.AgentCard]+broken[analyzer.Lifecycle] > 0:
+	case broken[analysis.AgentCard]+broken[analysis.Lifecycle] > 0:
 		return "non-conformant", "rules found that the card or the life of a task breaks the protocol; by what was asked " +
 			asked.Level + ": " + asked.Reason
 	case others > 0 && asked.Level == "full":
@@ -144,14 +144,14 @@ func lowered(asked *Suite, broken map[analyzer.Category]int) (level, reason stri
 }
 
 // addTests adds what the agent was asked actively.
-func (c *Conformance) addTests(s *Suite, failed map[analyzer.Category]int) {
+func (c *Conformance) addTests(s *Suite, failed map[analysis.Category]int) {
 	c.AgentURL = s.URL
 	if s.Name != "" {
 		c.AgentName, c.AgentVersion = s.Name, s.Version
 	}
 	for i := range s.Tests {
 		t := &s.Tests[i]
-		if t.breaks(analyzer.Error) {
+		if t.breaks(analysis.Error) {
 			failed[t.Category]++
 		}
 		c.Categories[string(t.Category)] = append(c.Categories[string(t.Category)], t.result())
@@ -176,7 +176,7 @@ func (t *Test) result() ConformanceResult {
 }
 
 // addRules adds what the rules have to say about the agent.
-func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analyzer.Category]int) {
+func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analysis.Category]int) {
 	applied, worst := seen.applied, seen.worst
 	for _, rule := range r.Rules {
 		result := ConformanceResult{Test: rule.ID, Category: kebab[rule.Category]}
@@ -208,7 +208,7 @@ func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analyzer.C
 // An agentTally is what the rules have seen of one agent.
 type agentTally struct {
 	applied map[string]int               // how often each rule applied
-	worst   map[string]*analyzer.Finding // the worst finding that it is broken by
+	worst   map[string]*analysis.Finding // the worst finding that it is broken by
 }
 
 // tallies returns what the rules have seen of each agent, by its name.
@@ -217,7 +217,7 @@ func tallies(r *judgment.Result) map[string]agentTally {
 	of := func(agent string) agentTally {
 		t, known := list[agent]
 		if !known {
-			t = agentTally{make(map[string]int), make(map[string]*analyzer.Finding)}
+			t = agentTally{make(map[string]int), make(map[string]*analysis.Finding)}
 			list[agent] = t
 		}
 		return t
@@ -240,7 +240,7 @@ func tallies(r *judgment.Result) map[string]agentTally {
 }
 
 // weight orders findings by how much they say about the agent: errors first, its own before those of others.
-func weight(f *analyzer.Finding) int {
+func weight(f *analysis.Finding) int {
 	w := 2 * int(f.Severity)
 	if f.Side == a2a.Agent {
 		w++
@@ -249,17 +249,17 @@ func weight(f *analyzer.Finding) int {
 }
 
 // failing reports whether a finding makes a rule fail: it is the agent's error, and the rule is one that makes errors.
-func failing(f *analyzer.Finding, rule *analyzer.Rule) bool {
-	return f != nil && f.Side == a2a.Agent && f.Severity == analyzer.Error && rule.Severity() == analyzer.Error
+func failing(f *analysis.Finding, rule *analysis.Rule) bool {
+	return f != nil && f.Side == a2a.Agent && f.Severity == analysis.Error && rule.Severity() == analysis.Error
 }
 
 // level says how far the agent conforms, as far as the traffic shows it.
-func level(agent *judgment.Agent, failed map[analyzer.Category]int) (level, reason string) {
+func level(agent *judgment.Agent, failed map[analysis.Category]int) (level, reason string) {
 	done := agent.Operations
 	sent := done[a2a.SendMessage] + done[a2a.SendStreamingMessage]
 	streamed := done[a2a.SendStreamingMessage] + done[a2a.SubscribeToTask]
 	pushed := done[a2a.CreatePushConfig]
-	others := failed[analyzer.Streaming] + failed[analyzer.ErrorHandling] + failed[analyzer.Interop]
+	others := failed[analysis.Streaming] + failed[analysis.ErrorHandling] + failed[analysis.Interop]
 	lacking := unseen(agent)
 	switch {
 	case agent.BadCard != "":
@@ -267,7 +267,7 @@ func level(agent *judgment.Agent, failed map[analyzer.Category]int) (level, reas
 	case agent.Name == "" || sent == 0 || done[a2a.GetTask] == 0:
 		return "not-determined", fmt.Sprintf("a level needs the card, a send and a get: card %s, %d sends, %d gets were answered",
 			yes(agent.Name != ""), sent, done[a2a.GetTask])
-	case failed[analyzer.AgentCard]+failed[analyzer.Lifecycle] > 0:
+	case failed[analysis.AgentCard]+failed[analysis.Lifecycle] > 0:
 		return "non-conformant", "the card or the life of a task breaks the protocol"
 	case others > 0:
 		return "partial", "the life of a task holds, other parts break the protocol"

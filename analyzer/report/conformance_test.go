@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
@@ -31,7 +31,7 @@ func TestConformanceLevel(t *testing.T) {
 	tests := []struct {
 		name   string
 		agent  judgment.Agent
-		broken analyzer.Category
+		broken analysis.Category
 		want   string
 		reason string
 	}{
@@ -93,31 +93,31 @@ func TestConformanceLevel(t *testing.T) {
 		{
 			"a stream is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
-			analyzer.Streaming, "partial",
+			analysis.Streaming, "partial",
 			"the life of a task holds",
 		},
 		{
 			"an error is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
-			analyzer.ErrorHandling, "partial",
+			analysis.ErrorHandling, "partial",
 			"the life of a task holds",
 		},
 		{
 			"interop is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
-			analyzer.Interop, "partial",
+			analysis.Interop, "partial",
 			"the life of a task holds",
 		},
 		{
 			"the card is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
-			analyzer.AgentCard, "non-conformant",
+			analysis.AgentCard, "non-conformant",
 			"the card or the life of a task",
 		},
 		{
 			"a task is wrong",
 			judgment.Agent{Name: "Booker", Operations: all},
-			analyzer.Lifecycle, "non-conformant",
+			analysis.Lifecycle, "non-conformant",
 			"the card or the life of a task",
 		},
 		{"no card", judgment.Agent{Operations: all}, "", "not-determined", "card no, 2 sends, 1 gets"},
@@ -130,20 +130,20 @@ func TestConformanceLevel(t *testing.T) {
 		{
 			"no send",
 			judgment.Agent{Name: "Booker", Operations: without(a2a.SendMessage, a2a.SendStreamingMessage)},
-			analyzer.Lifecycle, "not-determined", "card yes, 0 sends, 1 gets",
+			analysis.Lifecycle, "not-determined", "card yes, 0 sends, 1 gets",
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.agent.Link = "booker"
 			result := &judgment.Result{Agents: []judgment.Agent{test.agent}}
-			var list []*analyzer.Rule
-			for _, c := range analyzer.Categories {
-				r := &analyzer.Rule{ID: string(c), Category: c, Level: analyzer.Must}
+			var list []*analysis.Rule
+			for _, c := range analysis.Categories {
+				r := &analysis.Rule{ID: string(c), Category: c, Level: analysis.Must}
 				list = append(list, r)
 				if c == test.broken {
 					result.Findings = append(result.Findings,
-						analyzer.Finding{Rule: r, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Agent: "booker"}})
+						analysis.Finding{Rule: r, Severity: analysis.Error, Side: a2a.Agent, Link: analysis.Link{Agent: "booker"}})
 				}
 			}
 			got := report.Conformances(&report.Report{Result: result, Rules: list, Now: day})[0]
@@ -155,18 +155,18 @@ func TestConformanceLevel(t *testing.T) {
 }
 
 func TestConformanceResults(t *testing.T) {
-	r := &analyzer.Rule{ID: "r", Category: analyzer.Streaming, Level: analyzer.Must}
-	link := analyzer.Link{Client: "planner", Agent: "booker"}
-	finding := func(s analyzer.Severity, side a2a.Side, agent string) analyzer.Finding {
-		return analyzer.Finding{
-			Rule: r, Severity: s, Side: side, Link: analyzer.Link{Client: "planner", Agent: agent},
+	r := &analysis.Rule{ID: "r", Category: analysis.Streaming, Level: analysis.Must}
+	link := analysis.Link{Client: "planner", Agent: "booker"}
+	finding := func(s analysis.Severity, side a2a.Side, agent string) analysis.Finding {
+		return analysis.Finding{
+			Rule: r, Severity: s, Side: side, Link: analysis.Link{Client: "planner", Agent: agent},
 			Seen: "seen", Expected: "expected",
 		}
 	}
 	tests := []struct {
 		name     string
 		applied  int
-		findings []analyzer.Finding
+		findings []analysis.Finding
 		status   string
 		message  string
 	}{
@@ -174,37 +174,37 @@ func TestConformanceResults(t *testing.T) {
 		{"kept", 3, nil, "pass", ""},
 		{
 			"an error", 3,
-			[]analyzer.Finding{finding(analyzer.Note, a2a.Agent, "booker"), finding(analyzer.Error, a2a.Agent, "booker")},
+			[]analysis.Finding{finding(analysis.Note, a2a.Agent, "booker"), finding(analysis.Error, a2a.Agent, "booker")},
 			"fail", "seen; expected",
 		},
 		{
 			"a warning", 3,
-			[]analyzer.Finding{finding(analyzer.Warning, a2a.Agent, "booker")},
+			[]analysis.Finding{finding(analysis.Warning, a2a.Agent, "booker")},
 			"pass",
 			"warning, agent: seen; expected",
 		},
 		{
 			"the client's error", 3,
-			[]analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker")},
+			[]analysis.Finding{finding(analysis.Error, a2a.Client, "booker")},
 			"pass",
 			"error, client: seen; expected",
 		},
 		{
 			"both are at fault", 3,
-			[]analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker"), finding(analyzer.Error, a2a.Agent, "booker")},
+			[]analysis.Finding{finding(analysis.Error, a2a.Client, "booker"), finding(analysis.Error, a2a.Agent, "booker")},
 			"fail", "seen; expected",
 		},
 		{
 			"broken along with another", 3,
-			[]analyzer.Finding{
+			[]analysis.Finding{
 				{
-					Rule: &analyzer.Rule{ID: "outer"}, Severity: analyzer.Error, Side: a2a.Agent, Link: link, Also: []string{"r"},
+					Rule: &analysis.Rule{ID: "outer"}, Severity: analysis.Error, Side: a2a.Agent, Link: link, Also: []string{"r"},
 					Seen: "seen", Expected: "expected",
 				},
 			},
 			"fail", "seen; expected",
 		},
-		{"another agent's error", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Agent, "hotel")}, "pass", ""},
+		{"another agent's error", 3, []analysis.Finding{finding(analysis.Error, a2a.Agent, "hotel")}, "pass", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/a2a"
@@ -110,16 +110,16 @@ func discovered(client, agent *judgment.Agent) bool {
 }
 
 // callsByLink has how the calls of each link came out on which there were any.
-type callsByLink map[analyzer.Link]*judgment.Calls
+type callsByLink map[analysis.Link]*judgment.Calls
 
 // between returns how the calls between two agents came out; nil if there were none.
 func (c callsByLink) between(client, agent *judgment.Agent) *judgment.Calls {
-	return c[analyzer.Link{Client: client.Link, Agent: agent.Link}]
+	return c[analysis.Link{Client: client.Link, Agent: agent.Link}]
 }
 
 // between returns the directions between two agents of which the first is a client of the second.
 func between(r *judgment.Result, calls callsByLink, a, b *judgment.Agent) []Direction {
-	list := NewDirections(analyzer.Clean(a.Link), analyzer.Clean(b.Link))
+	list := NewDirections(analysis.Clean(a.Link), analysis.Clean(b.Link))
 	for i := range list {
 		d := &list[i]
 		switch d.ID {
@@ -159,10 +159,10 @@ var interference = []string{"identity", "context", "parallel"}
 // atOnce says how both agents handle tasks at the same time: broken if ids or contexts were mixed up, observed if each
 // has answered the other while another of its messages waited.
 func atOnce(d *Direction, r *judgment.Result, a, b *judgment.Agent) {
-	links := []analyzer.Link{{Client: a.Link, Agent: b.Link}, {Client: b.Link, Agent: a.Link}}
+	links := []analysis.Link{{Client: a.Link, Agent: b.Link}, {Client: b.Link, Agent: a.Link}}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Side == a2a.Agent && f.Severity == analyzer.Error && slices.Contains(links, f.Link) &&
+		if f.Side == a2a.Agent && f.Severity == analysis.Error && slices.Contains(links, f.Link) &&
 			slices.Contains(interference, f.Rule.Family) {
 			d.Status, d.How, d.Message = DirectionBroken, SeenBetween, f.String()
 			return
@@ -213,9 +213,9 @@ func directionsText(b *strings.Builder, r *Report) {
 	case len(list) == 0:
 	case r.Tests != nil:
 		b.WriteString("\nboth directions\n")
-		table(b, directionRows(list, analyzer.Clean))
+		table(b, directionRows(list, analysis.Clean))
 	default:
-		rows, why := betweenRows(list, analyzer.Clean)
+		rows, why := betweenRows(list, analysis.Clean)
 		b.WriteString("\nbetween agents\n")
 		table(b, rows)
 		for _, line := range why {

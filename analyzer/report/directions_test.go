@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
@@ -34,7 +34,7 @@ func talking(contacts ...contact) *judgment.Result {
 			}
 		}
 		r.Calls = append(r.Calls, judgment.Calls{
-			Link: analyzer.Link{Client: c.client, Agent: c.agent}, Made: c.sends + c.failed, Succeeded: c.sends, Failed: c.failed,
+			Link: analysis.Link{Client: c.client, Agent: c.agent}, Made: c.sends + c.failed, Succeeded: c.sends, Failed: c.failed,
 			Failures: map[string]int{"unreachable": c.failed},
 		})
 	}
@@ -44,9 +44,9 @@ func talking(contacts ...contact) *judgment.Result {
 func TestDirectionsOfARecording(t *testing.T) {
 	const observed, broken, not = report.DirectionObserved, report.DirectionBroken, report.DirectionNotObserved
 	mixed := talking(contact{"planner", "booker", 1, 1, 0, 0})
-	mixed.Findings = []analyzer.Finding{{
-		Rule: &analyzer.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analyzer.Error, Side: a2a.Agent,
-		Link: analyzer.Link{Client: "planner", Agent: "booker"}, Seen: "another",
+	mixed.Findings = []analysis.Finding{{
+		Rule: &analysis.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analysis.Error, Side: a2a.Agent,
+		Link: analysis.Link{Client: "planner", Agent: "booker"}, Seen: "another",
 	}}
 	for _, tt := range []struct {
 		name   string
@@ -122,7 +122,7 @@ func TestDirectionsOfManyAgents(t *testing.T) {
 		a := judgment.Agent{Link: agent, Contacts: map[string]judgment.Contact{}}
 		if agent != "planner" {
 			a.Contacts["planner"] = judgment.Contact{Operations: map[a2a.Operation]int{a2a.SendMessage: 1}}
-			r.Calls = append(r.Calls, judgment.Calls{Link: analyzer.Link{Client: "planner", Agent: agent}, Made: 1, Succeeded: 1})
+			r.Calls = append(r.Calls, judgment.Calls{Link: analysis.Link{Client: "planner", Agent: agent}, Made: 1, Succeeded: 1})
 		}
 		r.Agents = append(r.Agents, a)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -22,11 +22,11 @@ const (
 )
 
 // InkOf returns the ink of a severity.
-func InkOf(s analyzer.Severity) Ink {
+func InkOf(s analysis.Severity) Ink {
 	switch {
-	case s >= analyzer.Error:
+	case s >= analysis.Error:
 		return Errors
-	case s == analyzer.Warning:
+	case s == analysis.Warning:
 		return Warnings
 	}
 	return Notes
@@ -42,7 +42,7 @@ const (
 // seen and expected, who is at fault and by which section, how to fix it, and where to read more. Those of one rule are
 // one finding, with all who are at fault, and with the places of the others at the end. What came from the wire is
 // cleaned. Pieces of lines go through paint, which may add colours; nil adds none.
-func Findings(list []analyzer.Finding, paint func(Ink, string) string) string {
+func Findings(list []analysis.Finding, paint func(Ink, string) string) string {
 	if paint == nil {
 		paint = func(_ Ink, text string) string { return text }
 	}
@@ -61,15 +61,15 @@ func Findings(list []analyzer.Finding, paint func(Ink, string) string) string {
 
 // groups returns findings by rule, severity and side, the worst groups first, else in the order of their first
 // findings. Those of which no side is at fault that a link names are also told apart by their links.
-func groups(list []analyzer.Finding) [][]*analyzer.Finding {
+func groups(list []analysis.Finding) [][]*analysis.Finding {
 	type key struct {
 		rule     string
-		severity analyzer.Severity
+		severity analysis.Severity
 		side     a2a.Side
-		link     analyzer.Link
+		link     analysis.Link
 	}
 	at := make(map[key]int)
-	var all [][]*analyzer.Finding
+	var all [][]*analysis.Finding
 	for i := range list {
 		f := &list[i]
 		k := key{rule: f.Rule.ID, severity: f.Severity, side: f.Side}
@@ -83,13 +83,13 @@ func groups(list []analyzer.Finding) [][]*analyzer.Finding {
 		}
 		all[n] = append(all[n], f)
 	}
-	slices.SortStableFunc(all, func(a, b []*analyzer.Finding) int { return int(b[0].Severity) - int(a[0].Severity) })
+	slices.SortStableFunc(all, func(a, b []*analysis.Finding) int { return int(b[0].Severity) - int(a[0].Severity) })
 	return all
 }
 
 // severalWorkflows reports whether it says something of a finding to which workflow it belongs: whether they are of
 // several.
-func severalWorkflows(list []analyzer.Finding) bool {
+func severalWorkflows(list []analysis.Finding) bool {
 	for i := range list {
 		if list[i].Workflow.Number != list[0].Workflow.Number || list[i].Capture != list[0].Capture {
 			return true
@@ -99,7 +99,7 @@ func severalWorkflows(list []analyzer.Finding) bool {
 }
 
 // sectionsOf returns the sections that findings of one rule rest on.
-func sectionsOf(g []*analyzer.Finding) string {
+func sectionsOf(g []*analysis.Finding) string {
 	var list []string
 	for _, f := range g {
 		for _, s := range f.Sections() {
@@ -112,7 +112,7 @@ func sectionsOf(g []*analyzer.Finding) string {
 }
 
 // culprits says who broke the rule of a group, as culprit does of one.
-func culprits(g []*analyzer.Finding) string {
+func culprits(g []*analysis.Finding) string {
 	names := namesOf(g)
 	if len(names) < 2 {
 		return culprit(g[0])
@@ -121,13 +121,13 @@ func culprits(g []*analyzer.Finding) string {
 }
 
 // namesOf returns the names of who broke the rule of a group, each once.
-func namesOf(g []*analyzer.Finding) []string {
+func namesOf(g []*analysis.Finding) []string {
 	var names []string
 	known := make(map[string]bool)
 	for _, f := range g {
 		if name := nameOf(f); name != "" && !known[name] {
 			known[name] = true
-			names = append(names, analyzer.Clean(name))
+			names = append(names, analysis.Clean(name))
 		}
 	}
 	return names
@@ -156,26 +156,26 @@ type findingsText struct {
 }
 
 // group writes findings of one rule.
-func (t *findingsText) group(g []*analyzer.Finding) {
+func (t *findingsText) group(g []*analysis.Finding) {
 	f := g[0]
 	more := ""
 	if len(g) > 1 {
 		more = fmt.Sprintf(", %d times", len(g))
 	}
 	t.b.WriteString(t.paint(InkOf(f.Severity), f.Severity.String()) + "  " + t.place(f) + "  [" + f.Rule.ID + "]" + more + "\n")
-	t.row("seen", analyzer.Clean(f.Seen))
-	t.row("expected", analyzer.Clean(f.Wanted()))
+	t.row("seen", analysis.Clean(f.Seen))
+	t.row("expected", analysis.Clean(f.Wanted()))
 	sections := sectionsOf(g)
 	switch who := strings.TrimSuffix(blame(f), "; "); {
 	case who == "":
 		t.row("source", sections)
-	case f.Rule.Level != analyzer.Advice:
+	case f.Rule.Level != analysis.Advice:
 		t.row("at fault", culprits(g)+" ("+sections+")")
 	default:
 		t.row("side", culprits(g)+" ("+sections+")")
 	}
 	if f.Failure != "" {
-		t.row("call", "failed: "+analyzer.Clean(f.Failure))
+		t.row("call", "failed: "+analysis.Clean(f.Failure))
 	}
 	t.workflow(g)
 	if f.Revises {
@@ -191,7 +191,7 @@ func (t *findingsText) group(g []*analyzer.Finding) {
 }
 
 // workflow names the workflows that a group belongs to, if that says something.
-func (t *findingsText) workflow(g []*analyzer.Finding) {
+func (t *findingsText) workflow(g []*analysis.Finding) {
 	if !t.workflows {
 		return
 	}
@@ -208,8 +208,8 @@ func (t *findingsText) workflow(g []*analyzer.Finding) {
 
 // also writes where else the same was found: places with the same value together, in a row for each who is at fault
 // where there are several, and those with others in rows of their own.
-func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding, named bool) {
-	var same, other []*analyzer.Finding
+func (t *findingsText) also(first *analysis.Finding, rest []*analysis.Finding, named bool) {
+	var same, other []*analysis.Finding
 	for _, f := range rest {
 		if f.Seen == first.Seen || len(other) == maxOther {
 			same = append(same, f)
@@ -219,10 +219,10 @@ func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding, n
 	}
 	label := "also at"
 	for _, f := range other {
-		t.row(label, t.place(f)+who(f, named)+": "+analyzer.Clean(f.Seen))
+		t.row(label, t.place(f)+who(f, named)+": "+analysis.Clean(f.Seen))
 		label = ""
 	}
-	whose := [][]*analyzer.Finding{same}
+	whose := [][]*analysis.Finding{same}
 	if named {
 		whose = grouped(same, nameOf)
 	}
@@ -252,7 +252,7 @@ func (t *findingsText) also(first *analyzer.Finding, rest []*analyzer.Finding, n
 
 // exchanges names the exchanges of findings that stand at the same place there as the first of their group does in its
 // own; ok is false if some do not.
-func (t *findingsText) exchanges(first *analyzer.Finding, list []*analyzer.Finding) (words string, ok bool) {
+func (t *findingsText) exchanges(first *analysis.Finding, list []*analysis.Finding) (words string, ok bool) {
 	var numbers []string
 	for _, f := range list {
 		at := f.Place
@@ -269,7 +269,7 @@ func (t *findingsText) exchanges(first *analyzer.Finding, list []*analyzer.Findi
 }
 
 // places names the places of findings.
-func (t *findingsText) places(list []*analyzer.Finding) string {
+func (t *findingsText) places(list []*analysis.Finding) string {
 	var places []string
 	for _, f := range list {
 		places = append(places, t.place(f))
@@ -278,15 +278,15 @@ func (t *findingsText) places(list []*analyzer.Finding) string {
 }
 
 // who says who broke the rule, behind a place.
-func who(f *analyzer.Finding, named bool) string {
+func who(f *analysis.Finding, named bool) string {
 	if !named {
 		return ""
 	}
-	return " (" + analyzer.Clean(nameOf(f)) + ")"
+	return " (" + analysis.Clean(nameOf(f)) + ")"
 }
 
 // grouped returns findings by what a function says of them, in the order of their first ones.
-func grouped(list []*analyzer.Finding, by func(*analyzer.Finding) string) (groups [][]*analyzer.Finding) {
+func grouped(list []*analysis.Finding, by func(*analysis.Finding) string) (groups [][]*analysis.Finding) {
 	at := make(map[string]int)
 	for _, f := range list {
 		n, there := at[by(f)]
@@ -300,10 +300,10 @@ func grouped(list []*analyzer.Finding, by func(*analyzer.Finding) string) (group
 }
 
 // place returns the place of a finding, with the name of its capture where there are several.
-func (t *findingsText) place(f *analyzer.Finding) string {
-	place := analyzer.Clean(f.Place.String())
+func (t *findingsText) place(f *analysis.Finding) string {
+	place := analysis.Clean(f.Place.String())
 	if t.several {
-		place = analyzer.Clean(f.Capture) + ": " + place
+		place = analysis.Clean(f.Capture) + ": " + place
 	}
 	return place
 }

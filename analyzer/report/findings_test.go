@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
 )
@@ -36,22 +36,22 @@ func TestNeverObserved(t *testing.T) {
 // The worst findings come first; what repeats stands together: places with the same value in a row, others in rows of
 // their own, and of many their number.
 func TestFindingsAreGrouped(t *testing.T) {
-	rule := func(id string) *analyzer.Rule {
-		return &analyzer.Rule{ID: id, Level: analyzer.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	rule := func(id string) *analysis.Rule {
+		return &analysis.Rule{ID: id, Level: analysis.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
 	}
-	at := func(r *analyzer.Rule, n uint64, s analyzer.Severity, seen string) analyzer.Finding {
-		return analyzer.Finding{
-			Rule: r, Severity: s, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: "booker"},
-			Capture: "c", Place: analyzer.Place{Exchange: n}.Line(), Seen: seen, Expected: "one", Dialects: a2a.Of(a2a.V1_0),
+	at := func(r *analysis.Rule, n uint64, s analysis.Severity, seen string) analysis.Finding {
+		return analysis.Finding{
+			Rule: r, Severity: s, Side: a2a.Agent, Link: analysis.Link{Client: "planner", Agent: "booker"},
+			Capture: "c", Place: analysis.Place{Exchange: n}.Line(), Seen: seen, Expected: "one", Dialects: a2a.Of(a2a.V1_0),
 		}
 	}
 	late, often := rule("late"), rule("often")
-	list := []analyzer.Finding{at(late, 1, analyzer.Warning, "two"), at(often, 2, analyzer.Error, "x\x1b[2J")}
+	list := []analysis.Finding{at(late, 1, analysis.Warning, "two"), at(often, 2, analysis.Error, "x\x1b[2J")}
 	for n := range uint64(30) {
-		list = append(list, at(often, n+3, analyzer.Error, "x\x1b[2J"))
+		list = append(list, at(often, n+3, analysis.Error, "x\x1b[2J"))
 	}
 	for n := range uint64(7) {
-		list = append(list, at(often, n+40, analyzer.Error, fmt.Sprintf("value %d", n)))
+		list = append(list, at(often, n+40, analysis.Error, fmt.Sprintf("value %d", n)))
 	}
 	got := report.Findings(list, nil)
 	want := `error  2.request.line  [often], 38 times
@@ -83,13 +83,13 @@ warning  1.request.line  [late]
 // What several agents do wrong alike is one finding, which names them, and says which of them does it where. Those of
 // several workflows are told apart.
 func TestFindingsOfSeveralAgents(t *testing.T) {
-	rule := &analyzer.Rule{ID: "often", Level: analyzer.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
-	var list []analyzer.Finding
+	rule := &analysis.Rule{ID: "often", Level: analysis.Must, Fix: "Mend it.", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	var list []analysis.Finding
 	for n, agent := range []string{"hotels", "flights", "hotels", "cars", "flights", "cars"} {
-		f := analyzer.Finding{
-			Rule: rule, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: agent},
-			Capture: "c", Place: analyzer.Place{Exchange: uint64(n) + 1}.Line(), Seen: "two", Expected: "one",
-			Dialects: a2a.Of(a2a.V1_0), Workflow: analyzer.Workflow{Number: 9, Caused: true},
+		f := analysis.Finding{
+			Rule: rule, Severity: analysis.Error, Side: a2a.Agent, Link: analysis.Link{Client: "planner", Agent: agent},
+			Capture: "c", Place: analysis.Place{Exchange: uint64(n) + 1}.Line(), Seen: "two", Expected: "one",
+			Dialects: a2a.Of(a2a.V1_0), Workflow: analysis.Workflow{Number: 9, Caused: true},
 		}
 		if n == 5 {
 			f.Seen = "three"
@@ -135,10 +135,10 @@ func TestFindingsOfSeveralAgents(t *testing.T) {
 
 // The findings of clients and of nobody are told apart by their links.
 func TestFindingsOfNobodyStandAlone(t *testing.T) {
-	rule := &analyzer.Rule{ID: "odd", Level: analyzer.Advice, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
-	var list []analyzer.Finding
+	rule := &analysis.Rule{ID: "odd", Level: analysis.Advice, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	var list []analysis.Finding
 	for _, agent := range []string{"hotels", "flights"} {
-		list = append(list, analyzer.Finding{Rule: rule, Side: a2a.Nobody, Link: analyzer.Link{Client: "planner", Agent: agent}, Seen: "x"})
+		list = append(list, analysis.Finding{Rule: rule, Side: a2a.Nobody, Link: analysis.Link{Client: "planner", Agent: agent}, Seen: "x"})
 	}
 	if n := strings.Count(report.Findings(list, nil), "[odd]"); n != 2 {
 		t.Errorf("%d findings, want one for each link", n)

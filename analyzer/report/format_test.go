@@ -12,7 +12,7 @@ import (
 	"github.com/joshdk/go-junit"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules/card"
@@ -24,19 +24,19 @@ import (
 )
 
 // few are the rules of the golden files: new rules must not change those.
-var few = []*analyzer.Rule{
+var few = []*analysis.Rule{
 	rpc.RPCRequestJSONRPC, rpc.RPCResultXorError, rpc.RPCIDEcho, wire.JSONDuplicateKeys, stream.StreamFirstEvent,
 	card.CardRequiredFields,
 	rest.RESTErrorNot2xx,
 }
 
 // whole returns a report on a result by rules, or by few, with errors as the gate.
-func whole(r *judgment.Result, list ...*analyzer.Rule) *report.Report {
+func whole(r *judgment.Result, list ...*analysis.Rule) *report.Report {
 	if list == nil {
 		list = few
 	}
 	return &report.Report{
-		Result: r, Rules: list, Gate: analyzer.Error, Tool: report.Tool{Name: "a2atap", Version: "1.2.3"},
+		Result: r, Rules: list, Gate: analysis.Error, Tool: report.Tool{Name: "a2atap", Version: "1.2.3"},
 		Now: day,
 	}
 }
@@ -45,7 +45,7 @@ func whole(r *judgment.Result, list ...*analyzer.Rule) *report.Report {
 func small(t *testing.T) *judgment.Result {
 	t.Helper()
 	r := judged(t)
-	r.Keep(func(f *analyzer.Finding) bool { return slices.Contains(few, f.Rule) })
+	r.Keep(func(f *analysis.Finding) bool { return slices.Contains(few, f.Rule) })
 	r.Coverage = slices.DeleteFunc(r.Coverage, func(c judgment.Coverage) bool { return !slices.Contains(few, c.Rule) })
 	return r
 }
@@ -57,7 +57,7 @@ func TestMarkdown(t *testing.T) {
 
 // What was on the wire has no meaning in a page: neither as Markdown nor as HTML.
 func TestMarkdownIsInert(t *testing.T) {
-	r := many(1, analyzer.Error)
+	r := many(1, analysis.Error)
 	r.Findings[0].Seen = "<img src=x onerror=alert(1)> | [link](http://x.example) `code` @someone\n# title\x1b[31m"
 	b := written(t, report.Markdown, whole(r))
 	want := "&lt;img src=x onerror=alert(1)&gt; \\| \\[link\\](http://x.example) \\`code\\` &#64;someone \\# title\uFFFD\\[31m"
@@ -89,14 +89,14 @@ func TestJUnit(t *testing.T) {
 
 // Gate and report never disagree; milder findings are the output of a case that passes.
 func TestJUnitHasTheGate(t *testing.T) {
-	for gate, want := range map[analyzer.Severity]junit.Totals{
-		analyzer.Note:      {Tests: 1, Failed: 1},
-		analyzer.Warning:   {Tests: 1, Failed: 1},
-		analyzer.Error:     {Tests: 1, Passed: 1},
-		analyzer.Error + 1: {Tests: 1, Passed: 1},
+	for gate, want := range map[analysis.Severity]junit.Totals{
+		analysis.Note:      {Tests: 1, Failed: 1},
+		analysis.Warning:   {Tests: 1, Failed: 1},
+		analysis.Error:     {Tests: 1, Passed: 1},
+		analysis.Error + 1: {Tests: 1, Passed: 1},
 	} {
-		r := whole(many(60, analyzer.Warning))
-		r.Rules, r.Gate = []*analyzer.Rule{r.Result.Findings[0].Rule}, gate
+		r := whole(many(60, analysis.Warning))
+		r.Rules, r.Gate = []*analysis.Rule{r.Result.Findings[0].Rule}, gate
 		b := written(t, report.JUnit, r)
 		suites, err := junit.Ingest([]byte(b))
 		if err != nil || len(suites) != 1 || suites[0].Totals != want {
@@ -123,16 +123,16 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 		r := &judgment.Result{
 			Captures: []string{"c"}, Counts: judgment.Counts{Exchanges: 4, Judged: 4},
 			Coverage: []judgment.Coverage{
-				{Rule: few[0], Link: analyzer.Link{Client: "planner", Agent: "booker"}, Applied: 3},
-				{Rule: few[0], Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Applied: 1},
+				{Rule: few[0], Link: analysis.Link{Client: "planner", Agent: "booker"}, Applied: 3},
+				{Rule: few[0], Link: analysis.Link{Client: "hotel", Agent: "booker"}, Applied: 1},
 			},
 			Calls: []judgment.Calls{
 				{
-					Link: analyzer.Link{Client: "planner", Agent: "booker"}, Made: 3, Succeeded: 1, Failed: 2,
+					Link: analysis.Link{Client: "planner", Agent: "booker"}, Made: 3, Succeeded: 1, Failed: 2,
 					Failures: map[string]int{"TaskNotFound": 2},
 				},
 				{
-					Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Made: 1, Failed: 1,
+					Link: analysis.Link{Client: "hotel", Agent: "booker"}, Made: 1, Failed: 1,
 					Failures: map[string]int{"VersionNotSupported": 1},
 				},
 			},
@@ -157,7 +157,7 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 // Every figure of the verdict stands in every format: what was not seen, calls that failed or were refused, and tasks
 // that failed, each with its own words; whether the link is failing or not.
 func TestFiguresInEveryFormat(t *testing.T) {
-	link := analyzer.Link{Client: "planner", Agent: "booker"}
+	link := analysis.Link{Client: "planner", Agent: "booker"}
 	one := func(exchange uint64, operation, failure, text string) judgment.FailedCalls {
 		return judgment.FailedCalls{
 			Capture: "c", Exchange: exchange, Link: link, Binding: a2a.JSONRPC, Operation: operation, Error: failure,
@@ -201,8 +201,8 @@ func TestSARIF(t *testing.T) {
 }
 
 func TestSARIFIsBounded(t *testing.T) {
-	r := many(5100, analyzer.Note)
-	r.Add(many(10, analyzer.Error))
+	r := many(5100, analysis.Note)
+	r.Add(many(10, analysis.Error))
 	b := written(t, report.SARIF, whole(r))
 	log, err := sarif.FromBytes([]byte(b)) // to validate thousands of results takes seconds, and those of few are
 	if err != nil {
@@ -287,8 +287,8 @@ func TestGitHubIsBounded(t *testing.T) {
 		10: {"::error title=r (agent booker)::"},
 		12: {"::error title=r (agent booker)::", "::error title=a2atap::and 3 errors more"},
 	} {
-		r := many(n, analyzer.Error)
-		r.Add(many(1, analyzer.Note))
+		r := many(n, analysis.Error)
+		r.Add(many(1, analysis.Note))
 		b := written(t, report.GitHub, whole(r))
 		if got := strings.Count(b, "::error "); got != 10 {
 			t.Errorf("%d errors make %d annotations", n, got)
@@ -308,7 +308,7 @@ func TestGitHubIsBounded(t *testing.T) {
 
 // Workflow commands cannot be made by what was on the wire.
 func TestGitHubIsInert(t *testing.T) {
-	r := many(1, analyzer.Error)
+	r := many(1, analysis.Error)
 	r.Findings[0].Seen = "x\n::error::made up%0A"
 	r.Findings[0].Link.Agent = "a,title=b:c"
 	b := written(t, report.GitHub, whole(r))
@@ -320,10 +320,10 @@ func TestGitHubIsInert(t *testing.T) {
 
 // The matrix has a row a client and a column an agent, and tells "nothing wrong" from "never talked".
 func TestMatrix(t *testing.T) {
-	r := many(2, analyzer.Error)
+	r := many(2, analysis.Error)
 	r.Counts = judgment.Counts{Exchanges: 3, Judged: 3}
 	r.Captures = []string{"a", "b"}
-	r.Coverage = []judgment.Coverage{{Rule: few[0], Link: analyzer.Link{Client: "traveller", Agent: "hotel"}, Applied: 1}}
+	r.Coverage = []judgment.Coverage{{Rule: few[0], Link: analysis.Link{Client: "traveller", Agent: "hotel"}, Applied: 1}}
 	b := written(t, report.Text, whole(r))
 	want := "client \\ agent  booker    hotel\nplanner         2 errors  -\ntraveller       -         ok (1)\n"
 	if !strings.Contains(b, want) {
@@ -345,17 +345,17 @@ func TestFormats(t *testing.T) {
 }
 
 // many returns a result of n findings of one severity.
-func many(n int, s analyzer.Severity) *judgment.Result {
+func many(n int, s analysis.Severity) *judgment.Result {
 	r := &judgment.Result{Captures: []string{"c.a2atap"}, Counts: judgment.Counts{Exchanges: n, Judged: n}}
-	rule := &analyzer.Rule{
-		ID: "r", Title: "t", Family: "f", Category: analyzer.Streaming, Level: analyzer.Must, Doc: "d",
+	rule := &analysis.Rule{
+		ID: "r", Title: "t", Family: "f", Category: analysis.Streaming, Level: analysis.Must, Doc: "d",
 		Fix: "f", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
 	}
 	for i := range n {
-		r.Findings = append(r.Findings, analyzer.Finding{
-			Rule: rule, Severity: s, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: "booker"},
+		r.Findings = append(r.Findings, analysis.Finding{
+			Rule: rule, Severity: s, Side: a2a.Agent, Link: analysis.Link{Client: "planner", Agent: "booker"},
 			Capture: "c.a2atap",
-			Place:   analyzer.Place{Exchange: uint64(i + 1)},
+			Place:   analysis.Place{Exchange: uint64(i + 1)},
 			Seen:    fmt.Sprintf("seen %d", i), Expected: "expected another",
 		})
 		r.Found[s]++

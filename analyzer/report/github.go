@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 )
 
 // githubKinds are the names of the severities among workflow commands.
 var githubKinds = [...]markup.AnnotationKind{
-	analyzer.Note: markup.Notice, analyzer.Warning: markup.Warning, analyzer.Error: markup.Error,
+	analysis.Note: markup.Notice, analysis.Warning: markup.Warning, analysis.Error: markup.Error,
 }
 
 // GitHub writes a result as workflow commands, at most ten lines of each severity, the last of which says how many more
@@ -46,7 +46,7 @@ func GitHub(w io.Writer, r *Report) error {
 	for s, n := range total {
 		if more := n - markup.MaxAnnotations + 1; n > markup.MaxAnnotations {
 			markup.Annotate(&b, githubKinds[s], "a2atap",
-				fmt.Sprintf("and %s more", analyzer.Plural(more, analyzer.Severity(s).String())))
+				fmt.Sprintf("and %s more", analysis.Plural(more, analysis.Severity(s).String())))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -55,7 +55,7 @@ func GitHub(w io.Writer, r *Report) error {
 
 // An annotation is a line of a workflow's log.
 type annotation struct {
-	severity    analyzer.Severity
+	severity    analysis.Severity
 	title, text string
 }
 
@@ -65,18 +65,18 @@ func (r *Report) answers() (lines []annotation) {
 	v := r.verdict()
 	switch {
 	case !v.Status.Proved():
-		lines = append(lines, annotation{analyzer.Warning, "a2atap", r.sentence()})
+		lines = append(lines, annotation{analysis.Warning, "a2atap", r.sentence()})
 	case r.Tests != nil:
-		lines = append(lines, annotation{analyzer.Note, "a2atap probe", r.sentence()})
+		lines = append(lines, annotation{analysis.Note, "a2atap probe", r.sentence()})
 	case v.Seen() != "":
-		lines = append(lines, annotation{analyzer.Note, "a2atap", v.Seen()})
+		lines = append(lines, annotation{analysis.Note, "a2atap", v.Seen()})
 	}
 	if r.Tests != nil || v.Calls.Failed+v.Calls.Refused+v.Calls.TasksFailed == 0 {
 		return lines
 	}
-	severity := analyzer.Note
+	severity := analysis.Note
 	if v.Status == judgment.StatusFailing {
-		severity = analyzer.Error
+		severity = analysis.Error
 	}
 	lines = append(lines, annotation{severity, "a2atap calls", v.Calls.String()})
 	for _, f := range slices.Concat(v.Failed, v.Tasks) {

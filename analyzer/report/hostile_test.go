@@ -9,7 +9,7 @@ import (
 
 	"github.com/joshdk/go-junit"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 )
@@ -31,16 +31,16 @@ var codeSpan = regexp.MustCompile("`[^`\\n]*`")
 
 func TestNamesStayNames(t *testing.T) {
 	for _, name := range names {
-		r := many(2, analyzer.Error)
+		r := many(2, analysis.Error)
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			f.Link = analyzer.Link{Client: name, Agent: name}
+			f.Link = analysis.Link{Client: name, Agent: name}
 			f.Capture, f.Seen = name, "seen "+name
 		}
 		r.Captures = []string{name, "other"}
 		r.Coverage = []judgment.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 1}}
 		whole := whole(r)
-		whole.Rules = []*analyzer.Rule{r.Findings[0].Rule}
+		whole.Rules = []*analysis.Rule{r.Findings[0].Rule}
 		for _, format := range report.Formats() {
 			if format == "text" {
 				continue // which is for terminals

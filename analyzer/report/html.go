@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 )
@@ -169,7 +169,7 @@ func (d *pageData) agents(r *Report) {
 			rows, a.Notes = s.rows(), slices.Clone(s.Notes)
 			if s.Dropped > 0 {
 				a.Notes = append(a.Notes, fmt.Sprintf("Left out: %s about what was asked wrongly on purpose",
-					analyzer.Plural(s.Dropped, "finding")))
+					analysis.Plural(s.Dropped, "finding")))
 			}
 		}
 		a.Head, a.Rows = rows[0], rows[1:]
@@ -183,7 +183,7 @@ func (d *pageData) tests(r *Report) {
 		for _, t := range worstFirst(s) {
 			severity := t.Severity.String()
 			if t.Status == TestCritical {
-				severity = analyzer.Error.String()
+				severity = analysis.Error.String()
 			}
 			d.Tests = append(d.Tests, pageTest{
 				ID: fmt.Sprintf("test-%d-%s", i+1, t.Name), Severity: severity, Title: t.Title, Name: t.Name, Message: t.Message,
@@ -208,7 +208,7 @@ func (d *pageData) tests(r *Report) {
 func visible(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString(analyzer.Clean(strings.TrimRight(line, "\r\n")) + "\n")
+		b.WriteString(analysis.Clean(strings.TrimRight(line, "\r\n")) + "\n")
 	}
 	return b.String()
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"io"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/safetext"
 )
@@ -170,13 +170,13 @@ func JSONVerdict(whole *Report) Verdict {
 func failures(by []judgment.Failure) []Failure {
 	list := []Failure{}
 	for _, f := range by {
-		list = append(list, Failure{analyzer.Clean(f.Error), f.Count})
+		list = append(list, Failure{analysis.Clean(f.Error), f.Count})
 	}
 	return list
 }
 
 // JSONFinding returns one finding in its JSON form.
-func JSONFinding(f *analyzer.Finding) Finding {
+func JSONFinding(f *analysis.Finding) Finding {
 	also := f.Also
 	if also == nil {
 		also = []string{}
@@ -187,7 +187,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Wanted(), Message: f.Message(), Sections: f.Sections(), Also: also,
 		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical, Revises: f.Revises,
-		Failure: analyzer.Clean(f.Failure), Workflow: f.Workflow.Number,
+		Failure: analysis.Clean(f.Failure), Workflow: f.Workflow.Number,
 	}
 }
 
@@ -196,4 +196,4 @@ func encode(w io.Writer, v any, indent string) error {
 }
 
 // FindingLine writes one finding as a line of JSON, as record prints them.
-func FindingLine(w io.Writer, f *analyzer.Finding) error { return encode(w, JSONFinding(f), "") }
+func FindingLine(w io.Writer, f *analysis.Finding) error { return encode(w, JSONFinding(f), "") }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/junit"
 )
@@ -46,13 +46,13 @@ func JUnit(w io.Writer, r *Report) error {
 	applied, found, also := byLink(r.Result)
 	verdict := r.verdict()
 	workflows := severalWorkflows(r.Result.Findings)
-	calls, counted := make(map[analyzer.Link][]*judgment.Calls), r.Result.Counted()
+	calls, counted := make(map[analysis.Link][]*judgment.Calls), r.Result.Counted()
 	for i := range r.Result.Calls {
 		c := &r.Result.Calls[i]
 		calls[counted(c.Link)] = append(calls[counted(c.Link)], c)
 	}
 	for _, link := range linksOf(applied, found) {
-		suite := junitSuite{Name: analyzer.Clean(link.String()), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
+		suite := junitSuite{Name: analysis.Clean(link.String()), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
 		for _, rule := range r.Rules {
 			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID], workflows)
 			if outer := also[link][rule.ID]; outer != "" {
@@ -117,7 +117,7 @@ func (s *junitSuite) addCalls(r *Report, calls []*judgment.Calls, failed []judgm
 			continue
 		}
 		name := ""
-		if clean := analyzer.Clean(c.Link.String()); clean != s.Name {
+		if clean := analysis.Clean(c.Link.String()); clean != s.Name {
 			name = clean + ": "
 		}
 		s.Out += name + c.String() + "\n"
@@ -136,13 +136,13 @@ func (s *junitSuite) addCalls(r *Report, calls []*judgment.Calls, failed []judgm
 	}
 }
 
-func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding, workflows bool) junit.Case {
+func (r *Report) junitCase(rule *analysis.Rule, applied int, found []*analysis.Finding, workflows bool) junit.Case {
 	c := junit.Case{Name: rule.ID, Class: "a2atap." + string(rule.Category)}
 	if applied == 0 && len(found) == 0 {
 		c.Skipped = &junit.Message{Message: "not observed"}
 		return c
 	}
-	var failing, others []*analyzer.Finding
+	var failing, others []*analysis.Finding
 	for _, f := range found {
 		if f.Severity >= r.Gate {
 			failing = append(failing, f)
@@ -151,9 +151,9 @@ func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.F
 		}
 	}
 	if failing != nil {
-		worst := slices.MaxFunc(failing, func(a, b *analyzer.Finding) int { return int(a.Severity) - int(b.Severity) })
+		worst := slices.MaxFunc(failing, func(a, b *analysis.Finding) int { return int(a.Severity) - int(b.Severity) })
 		c.Failure = &junit.Message{
-			Message: analyzer.Clean(worst.String()), Type: worst.Severity.String(),
+			Message: analysis.Clean(worst.String()), Type: worst.Severity.String(),
 			Text: lines(failing, workflows) + "fix: " + oneLine(rule.Fix),
 		}
 	}
@@ -163,25 +163,25 @@ func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.F
 	return c
 }
 
-func lines(findings []*analyzer.Finding, workflows bool) string {
+func lines(findings []*analysis.Finding, workflows bool) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if i == maxInCase {
 			fmt.Fprintf(&b, "and %d more\n", len(findings)-i)
 			break
 		}
-		b.WriteString(analyzer.Clean(f.Capture) + ": " + line(f, workflows) + "\n")
+		b.WriteString(analysis.Clean(f.Capture) + ": " + line(f, workflows) + "\n")
 	}
 	return b.String()
 }
 
 // A ruleMap holds something for each rule, by its id, of each link.
-type ruleMap[T any] map[analyzer.Link]map[string]T
+type ruleMap[T any] map[analysis.Link]map[string]T
 
 // byLink sorts coverage and findings by link and rule; also holds, for a rule that was broken along with another, that
 // one.
-func byLink(r *judgment.Result) (applied ruleMap[int], found ruleMap[[]*analyzer.Finding], also ruleMap[string]) {
-	applied, found, also = make(ruleMap[int]), make(ruleMap[[]*analyzer.Finding]), make(ruleMap[string])
+func byLink(r *judgment.Result) (applied ruleMap[int], found ruleMap[[]*analysis.Finding], also ruleMap[string]) {
+	applied, found, also = make(ruleMap[int]), make(ruleMap[[]*analysis.Finding]), make(ruleMap[string])
 	for _, c := range r.Coverage {
 		if c.Link.Agent == "" {
 			continue
@@ -196,7 +196,7 @@ func byLink(r *judgment.Result) (applied ruleMap[int], found ruleMap[[]*analyzer
 		f := &r.Findings[i]
 		link := counted(f.Link)
 		if found[link] == nil {
-			found[link], also[link] = make(map[string][]*analyzer.Finding), make(map[string]string)
+			found[link], also[link] = make(map[string][]*analysis.Finding), make(map[string]string)
 		}
 		found[link][f.Rule.ID] = append(found[link][f.Rule.ID], f)
 		for _, id := range f.Also {
@@ -206,8 +206,8 @@ func byLink(r *judgment.Result) (applied ruleMap[int], found ruleMap[[]*analyzer
 	return applied, found, also
 }
 
-func linksOf(applied ruleMap[int], found ruleMap[[]*analyzer.Finding]) []analyzer.Link {
-	var links []analyzer.Link
+func linksOf(applied ruleMap[int], found ruleMap[[]*analysis.Finding]) []analysis.Link {
+	var links []analysis.Link
 	for l := range applied {
 		links = append(links, l)
 	}
@@ -216,6 +216,6 @@ func linksOf(applied ruleMap[int], found ruleMap[[]*analyzer.Finding]) []analyze
 			links = append(links, l)
 		}
 	}
-	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(links, func(a, b analysis.Link) int { return strings.Compare(a.String(), b.String()) })
 	return links
 }

@@ -5,18 +5,18 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/markup"
 )
 
 // titles are the categories as headings.
-var titles = map[analyzer.Category]string{
-	analyzer.AgentCard:     "Agent card",
-	analyzer.Lifecycle:     "Lifecycle",
-	analyzer.Streaming:     "Streaming",
-	analyzer.ErrorHandling: "Error handling",
-	analyzer.Interop:       "Interoperability",
+var titles = map[analysis.Category]string{
+	analysis.AgentCard:     "Agent card",
+	analysis.Lifecycle:     "Lifecycle",
+	analysis.Streaming:     "Streaming",
+	analysis.ErrorHandling: "Error handling",
+	analysis.Interop:       "Interoperability",
 }
 
 // Markdown writes a result for a web page or a comment, what is worst first: the verdict, what was not seen, the calls
@@ -126,7 +126,7 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 // rows returns how many rules of each category came out how, as a table: first the heads, then a row a category, then all.
 func (c *Conformance) rows() [][]string {
 	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
-	for _, category := range analyzer.Categories {
+	for _, category := range analysis.Categories {
 		count := make(map[string]int)
 		for _, result := range c.Categories[string(category)] {
 			count[result.Status]++
@@ -142,7 +142,7 @@ func (c *Conformance) rows() [][]string {
 // failed returns what failed, by category.
 func (c *Conformance) failed() []ConformanceResult {
 	var failed []ConformanceResult
-	for _, category := range analyzer.Categories {
+	for _, category := range analysis.Categories {
 		for _, result := range c.Categories[string(category)] {
 			if result.Status == "fail" || result.Status == "critical" {
 				failed = append(failed, result)
@@ -152,7 +152,7 @@ func (c *Conformance) failed() []ConformanceResult {
 	return failed
 }
 
-func fixOf(rules []*analyzer.Rule, id string) string {
+func fixOf(rules []*analysis.Rule, id string) string {
 	for _, r := range rules {
 		if r.ID == id {
 			return oneLine(r.Fix)
@@ -168,7 +168,7 @@ const (
 )
 
 // messageOf returns the message of a finding, and with what its call failed.
-func messageOf(f *analyzer.Finding) string {
+func messageOf(f *analysis.Finding) string {
 	if f.Failure == "" {
 		return f.Message()
 	}
@@ -203,7 +203,7 @@ func mdFindings(b *strings.Builder, r *judgment.Result) {
 }
 
 // mdPlaces lists the places of findings, with the names of those who are at fault where there are several.
-func mdPlaces(list []*analyzer.Finding, captures bool) string {
+func mdPlaces(list []*analysis.Finding, captures bool) string {
 	whose := grouped(list, nameOf)
 	var all []string
 	for _, of := range whose {

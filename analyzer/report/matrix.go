@@ -6,27 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 )
 
 // A matrix says for each client and agent what was found between them: a row a client, a column an agent.
 type matrix struct {
 	clients, agents []string
-	cells           map[analyzer.Link]*cell
+	cells           map[analysis.Link]*cell
 }
 
 // A cell is what was found on one link.
 type cell struct {
 	observed int // rules that applied
-	found    [analyzer.Error + 1]int
+	found    [analysis.Error + 1]int
 	unproved bool // no call is known to have succeeded
 }
 
 func newMatrix(r *judgment.Result) *matrix {
-	m := &matrix{cells: make(map[analyzer.Link]*cell)}
+	m := &matrix{cells: make(map[analysis.Link]*cell)}
 	clients, agents := make(map[string]bool), make(map[string]bool)
-	at := func(l analyzer.Link) *cell {
+	at := func(l analysis.Link) *cell {
 		if m.cells[l] == nil {
 			m.cells[l] = &cell{}
 			clients[l.Client], agents[l.Agent] = true, true
@@ -57,16 +57,16 @@ func newMatrix(r *judgment.Result) *matrix {
 // text returns a cell in words: what was found, that no call succeeded, "ok" with the number of rules observed, or a
 // dash where nobody talked.
 func (m *matrix) text(client, agent string) string {
-	c := m.cells[analyzer.Link{Client: client, Agent: agent}]
+	c := m.cells[analysis.Link{Client: client, Agent: agent}]
 	if c == nil {
 		return "-"
 	}
 	var found []string
-	for s := analyzer.Error; ; s-- {
+	for s := analysis.Error; ; s-- {
 		if n := c.found[s]; n > 0 {
-			found = append(found, analyzer.Plural(n, s.String()))
+			found = append(found, analysis.Plural(n, s.String()))
 		}
-		if s == analyzer.Note {
+		if s == analysis.Note {
 			break
 		}
 	}
@@ -83,11 +83,11 @@ func (m *matrix) text(client, agent string) string {
 func (m *matrix) rows() [][]string {
 	head := []string{"client \\ agent"}
 	for _, a := range m.agents {
-		head = append(head, analyzer.Clean(a))
+		head = append(head, analysis.Clean(a))
 	}
 	rows := [][]string{head}
 	for _, c := range m.clients {
-		row := []string{analyzer.Clean(c)}
+		row := []string{analysis.Clean(c)}
 		for _, a := range m.agents {
 			row = append(row, m.text(c, a))
 		}

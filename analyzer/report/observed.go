@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 )
 
 // An Observed is what was observed on one link.
 type Observed struct {
-	Link   analyzer.Link
-	Rules  map[*analyzer.Rule]judgment.Coverage // that applied
+	Link   analysis.Link
+	Rules  map[*analysis.Rule]judgment.Coverage // that applied
 	Broken int                                  // of them, how many were broken
 	of     int                                  // how many rules there are
 	calls  string                               // how the calls came out, as the end of a sentence
 }
 
 // ObservedOn returns what was observed on each link with an agent, in the order of their names.
-func ObservedOn(r *judgment.Result, rules []*analyzer.Rule) []Observed {
-	at := make(map[analyzer.Link]int)
+func ObservedOn(r *judgment.Result, rules []*analysis.Rule) []Observed {
+	at := make(map[analysis.Link]int)
 	var list []Observed
 	for _, c := range r.Coverage {
 		if c.Link.Agent == "" {
@@ -31,7 +31,7 @@ func ObservedOn(r *judgment.Result, rules []*analyzer.Rule) []Observed {
 			i = len(list)
 			at[c.Link] = i
 			list = append(list, Observed{
-				Link: c.Link, Rules: make(map[*analyzer.Rule]judgment.Coverage), of: len(rules), calls: callsOf(r, c.Link),
+				Link: c.Link, Rules: make(map[*analysis.Rule]judgment.Coverage), of: len(rules), calls: callsOf(r, c.Link),
 			})
 		}
 		list[i].Rules[c.Rule] = c

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 )
 
 // Where a link without success is counted with others that have some, the matrix and JUnit say so all the same.
 func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
-	rule := &analyzer.Rule{ID: "r", Family: "f"}
-	others := analyzer.Link{Client: judgment.OtherClients, Agent: "booker"}
-	late := analyzer.Link{Client: "planner", Agent: "booker"}
-	r := &Report{Rules: []*analyzer.Rule{rule}, Result: &judgment.Result{
+	rule := &analysis.Rule{ID: "r", Family: "f"}
+	others := analysis.Link{Client: judgment.OtherClients, Agent: "booker"}
+	late := analysis.Link{Client: "planner", Agent: "booker"}
+	r := &Report{Rules: []*analysis.Rule{rule}, Result: &judgment.Result{
 		Coverage: []judgment.Coverage{{Rule: rule, Link: others, Applied: 9}},
 		Calls: []judgment.Calls{
 			{Link: others, Made: 7, Succeeded: 7},
@@ -40,9 +40,9 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 
 // A call that failed is in JUnit, and fails there if one is to fail the check.
 func TestJUnitNamesFailedCalls(t *testing.T) {
-	rule := &analyzer.Rule{ID: "r", Family: "f"}
-	link := analyzer.Link{Client: "planner", Agent: "booker"}
-	r := &Report{Gate: analyzer.Error, Rules: []*analyzer.Rule{rule}, Result: &judgment.Result{
+	rule := &analysis.Rule{ID: "r", Family: "f"}
+	link := analysis.Link{Client: "planner", Agent: "booker"}
+	r := &Report{Gate: analysis.Error, Rules: []*analysis.Rule{rule}, Result: &judgment.Result{
 		Coverage:    []judgment.Coverage{{Rule: rule, Link: link, Applied: 9}},
 		Calls:       []judgment.Calls{{Link: link, Made: 7, Succeeded: 6, Failed: 1, Failures: map[string]int{"HTTP 503": 1}}},
 		FailedCalls: []judgment.FailedCalls{{Exchange: 4, Link: link, Operation: "SendMessage", Error: "HTTP 503", Text: "busy", Count: 1}},

@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // A pageGroup is the findings of one rule.
 type pageGroup struct {
-	Rule        *analyzer.Rule
+	Rule        *analysis.Rule
 	Severity    string // the worst
 	Count, More int
 	Findings    []pageFinding
-	worst       analyzer.Severity
+	worst       analysis.Severity
 }
 
 // A pageFinding has the id of where it stands among the exchanges, if that is on the page.
@@ -32,7 +32,7 @@ type pageGroups struct {
 }
 
 // add adds a finding with its place in words, and the id of the element to which it leads.
-func (g *pageGroups) add(f *analyzer.Finding, place, anchor string) {
+func (g *pageGroups) add(f *analysis.Finding, place, anchor string) {
 	one := g.byRule[f.Rule.ID]
 	if one == nil {
 		if g.byRule == nil {

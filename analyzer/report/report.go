@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report/exchanges"
 )
@@ -11,8 +11,8 @@ import (
 // A Report is all that a report can be made of.
 type Report struct {
 	Result *judgment.Result
-	Rules  []*analyzer.Rule  // that were asked for, in reading order
-	Gate   analyzer.Severity // from which on a finding fails the check; one above Error if none does
+	Rules  []*analysis.Rule  // that were asked for, in reading order
+	Gate   analysis.Severity // from which on a finding fails the check; one above Error if none does
 	Calls  bool              // one failed call fails the check; else only links on which at least half of them failed
 	Tool   Tool
 	Now    time.Time // the date of the report
@@ -28,7 +28,7 @@ type Report struct {
 
 // gate returns the severity that decides the status in words: also where no finding fails the check, errors are not
 // called clean.
-func (r *Report) gate() analyzer.Severity { return min(r.Gate, analyzer.Error) }
+func (r *Report) gate() analysis.Severity { return min(r.Gate, analysis.Error) }
 
 // verdict returns the sum of the report.
 func (r *Report) verdict() judgment.Verdict {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
@@ -105,7 +105,7 @@ func TestTextOfSeveralCaptures(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	list := []*analyzer.Rule{wire.JSONDuplicateKeys, rpc.RPCResultXorError}
+	list := []*analysis.Rule{wire.JSONDuplicateKeys, rpc.RPCResultXorError}
 	golden(t, "rules.txt", func(w io.Writer) error { return report.RulesText(w, list) })
 	golden(t, "rules.json", func(w io.Writer) error { return report.RulesJSON(w, list) })
 	golden(t, "rules.md", func(w io.Writer) error { return report.RulesMarkdown(w, list) })

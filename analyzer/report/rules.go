@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // A Rule is one rule as JSON.
@@ -26,7 +26,7 @@ type Rule struct {
 }
 
 // RulesJSON writes the rules as one JSON array.
-func RulesJSON(w io.Writer, list []*analyzer.Rule) error {
+func RulesJSON(w io.Writer, list []*analysis.Rule) error {
 	out := make([]Rule, 0, len(list))
 	for _, r := range list {
 		out = append(out, jsonRule(r))
@@ -34,7 +34,7 @@ func RulesJSON(w io.Writer, list []*analyzer.Rule) error {
 	return encode(w, out, "  ")
 }
 
-func jsonRule(r *analyzer.Rule) Rule {
+func jsonRule(r *analysis.Rule) Rule {
 	out := Rule{
 		ID: r.ID, Title: r.Title, Level: r.Level.String(), Severity: r.Severity().String(), Side: side(r),
 		Sections: r.Sections(0), Bindings: r.Bindings.Names(), Family: r.Family, Covers: append([]string{}, r.Covers...),
@@ -46,7 +46,7 @@ func jsonRule(r *analyzer.Rule) Rule {
 	return out
 }
 
-func side(r *analyzer.Rule) string {
+func side(r *analysis.Rule) string {
 	if r.Either {
 		return "client or agent"
 	}
@@ -54,7 +54,7 @@ func side(r *analyzer.Rule) string {
 }
 
 // RulesText writes a table of the rules, one a line, by family.
-func RulesText(w io.Writer, list []*analyzer.Rule) error {
+func RulesText(w io.Writer, list []*analysis.Rule) error {
 	var b strings.Builder
 	family := ""
 	for _, r := range list {
@@ -67,13 +67,13 @@ func RulesText(w io.Writer, list []*analyzer.Rule) error {
 		}
 		fmt.Fprintf(&b, "  %-32s %-6s %-15s %s\n", r.ID, r.Level, r.Dialects(), r.Title)
 	}
-	fmt.Fprintf(&b, "\n%s; a2atap rules ID explains one\n", analyzer.Plural(len(list), "rule"))
+	fmt.Fprintf(&b, "\n%s; a2atap rules ID explains one\n", analysis.Plural(len(list), "rule"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // RuleText explains one rule for people.
-func RuleText(w io.Writer, r *analyzer.Rule) error {
+func RuleText(w io.Writer, r *analysis.Rule) error {
 	text := fmt.Sprintf(`%s
 %s
 
@@ -101,7 +101,7 @@ Not reported
 }
 
 // RulesMarkdown writes the rules as Markdown: a table if there are several, the page of the one otherwise.
-func RulesMarkdown(w io.Writer, list []*analyzer.Rule) error {
+func RulesMarkdown(w io.Writer, list []*analysis.Rule) error {
 	if len(list) == 1 {
 		return RulePage(w, list[0], "", "")
 	}
@@ -116,7 +116,7 @@ func RulesMarkdown(w io.Writer, list []*analyzer.Rule) error {
 
 // RulePage writes the page of a rule. The example is a transcript that provokes it, and output what check prints of it;
 // without an example the page has none.
-func RulePage(w io.Writer, r *analyzer.Rule, example, output string) error {
+func RulePage(w io.Writer, r *analysis.Rule, example, output string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n## What it reports\n\n%s: %s. %s at fault; level %s.\n", r.ID,
 		strings.Join(r.Bindings.Names(), ", "), r.Title, title(side(r)), r.Level)

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 )
 
@@ -134,7 +134,7 @@ func SARIF(w io.Writer, r *Report) error {
 	notify("note", r.sentence())
 	for i := range r.Result.Calls {
 		if c := &r.Result.Calls[i]; c.Failed+c.TasksFailed > 0 && r.Tests == nil {
-			notify("warning", analyzer.Clean(c.Link.String())+": "+c.String())
+			notify("warning", analysis.Clean(c.Link.String())+": "+c.String())
 		}
 	}
 	if left > 0 {
@@ -147,9 +147,9 @@ func SARIF(w io.Writer, r *Report) error {
 }
 
 // worst returns at most limit findings in their order, and how many it leaves out: the mildest go first.
-func worst(findings []analyzer.Finding, limit int) (kept []*analyzer.Finding, left int) {
-	room := [analyzer.Error + 1]int{}
-	for s := analyzer.Error; ; s-- {
+func worst(findings []analysis.Finding, limit int) (kept []*analysis.Finding, left int) {
+	room := [analysis.Error + 1]int{}
+	for s := analysis.Error; ; s-- {
 		n := 0
 		for i := range findings {
 			if findings[i].Severity == s {
@@ -158,7 +158,7 @@ func worst(findings []analyzer.Finding, limit int) (kept []*analyzer.Finding, le
 		}
 		room[s] = min(n, limit)
 		limit -= room[s]
-		if s == analyzer.Note {
+		if s == analysis.Note {
 			break
 		}
 	}
@@ -174,15 +174,15 @@ func worst(findings []analyzer.Finding, limit int) (kept []*analyzer.Finding, le
 	return kept, left
 }
 
-func sarifFinding(f *analyzer.Finding, index int) sarifResult {
+func sarifFinding(f *analysis.Finding, index int) sarifResult {
 	return sarifResult{
 		RuleID: f.Rule.ID, RuleIndex: index, Level: f.Severity.String(),
 		Message: sarifText{
-			analyzer.Clean(f.Message()) + " (" + blame(f) + strings.Join(f.Sections(), ", ") + ")",
+			analysis.Clean(f.Message()) + " (" + blame(f) + strings.Join(f.Sections(), ", ") + ")",
 		},
 		Locations: []sarifLocation{{
 			Physical: sarifPhysical{sarifArtifact{(&url.URL{Path: f.Capture}).String()}},
-			Logical:  []sarifLogical{{Name: analyzer.Clean(f.Place.String()), Kind: "member"}},
+			Logical:  []sarifLogical{{Name: analysis.Clean(f.Place.String()), Kind: "member"}},
 		}},
 		Fingerprints: map[string]string{"a2atap/v1": f.Fingerprint()},
 		Properties: sarifProperties{

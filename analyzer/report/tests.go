@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 )
 
@@ -47,9 +47,9 @@ const (
 type Test struct {
 	Name      string
 	Title     string
-	Category  analyzer.Category
+	Category  analysis.Category
 	Status    TestStatus
-	Severity  analyzer.Severity // how much it matters if it fails
+	Severity  analysis.Severity // how much it matters if it fails
 	Message   string            // why it is not a pass
 	Expected  string            // of a failure
 	Seen      string            // of a failure
@@ -68,16 +68,16 @@ type Test struct {
 func (t *Test) Bad() bool { return t.Status == TestFailed || t.Status == TestCritical }
 
 // breaks reports whether the test has failed with a severity at least, waived or not.
-func (t *Test) breaks(least analyzer.Severity) bool {
+func (t *Test) breaks(least analysis.Severity) bool {
 	severity := t.Severity
 	if t.Status == TestCritical {
-		severity = analyzer.Error
+		severity = analysis.Error
 	}
 	return t.Bad() && severity >= least
 }
 
 // fails reports whether the test fails a check with that gate.
-func (t *Test) fails(gate analyzer.Severity) bool { return t.Waived == "" && t.breaks(gate) }
+func (t *Test) fails(gate analysis.Severity) bool { return t.Waived == "" && t.breaks(gate) }
 
 // A Tally counts tests by how they came out. What is waived is counted as that, and not as failed.
 type Tally struct {
@@ -99,7 +99,7 @@ func (t *Tally) add(test *Test) {
 		t.Failed++
 	case test.Status == TestFailed:
 		t.Failed++
-		if test.Severity < analyzer.Error {
+		if test.Severity < analysis.Error {
 			t.Warnings++
 		}
 	case test.Status == TestSkipped:
@@ -122,7 +122,7 @@ func (t *Tally) String() string {
 		kinds = append(kinds, fmt.Sprintf("%d critical", t.Critical))
 	}
 	if t.Warnings > 0 {
-		kinds = append(kinds, analyzer.Plural(t.Warnings, "warning"))
+		kinds = append(kinds, analysis.Plural(t.Warnings, "warning"))
 	}
 	if kinds != nil {
 		text += " (" + strings.Join(kinds, ", ") + ")"
@@ -156,7 +156,7 @@ func (r *Report) Tally() Tally {
 // Status returns the verdict on a report with tests in one word, with the report's gate.
 func (r *Report) Status() judgment.Status { return r.status(r.Gate) }
 
-func (r *Report) status(gate analyzer.Severity) judgment.Status {
+func (r *Report) status(gate analysis.Severity) judgment.Status {
 	cut, asked := false, false
 	for i := range r.Tests {
 		cut, asked = cut || r.Tests[i].Cut || r.Tests[i].Shut != "", asked || !r.Tests[i].Unasked
@@ -189,7 +189,7 @@ func (r *Report) Verdict() string {
 		s := &r.Tests[i]
 		level, _ := r.level(s)
 		if len(r.Tests) > 1 {
-			text += fmt.Sprintf("; %s: %s", analyzer.Clean(s.Agent), level)
+			text += fmt.Sprintf("; %s: %s", analysis.Clean(s.Agent), level)
 		} else {
 			text += "; conformance level " + level
 		}
@@ -206,12 +206,12 @@ func (r *Report) Verdict() string {
 // rulesVerdict says what the rules found.
 func (r *Report) rulesVerdict() string {
 	v := r.Result.Verdict(r.gate())
-	text := fmt.Sprintf("rules found %s, %s, %s", analyzer.Plural(v.Errors, "error"),
-		analyzer.Plural(v.Warnings, "warning"), analyzer.Plural(v.Notes, "note"))
+	text := fmt.Sprintf("rules found %s, %s, %s", analysis.Plural(v.Errors, "error"),
+		analysis.Plural(v.Warnings, "warning"), analysis.Plural(v.Notes, "note"))
 	if v.Errors+v.Warnings+v.Notes == 0 {
 		text = "rules found nothing"
 	}
-	text += " in " + analyzer.Plural(v.Exchanges, "exchange")
+	text += " in " + analysis.Plural(v.Exchanges, "exchange")
 	if v.Baselined > 0 {
 		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
 	}
@@ -235,7 +235,7 @@ func (r *Report) level(s *Suite) (level, reason string) {
 type failedTest struct {
 	*Test
 	agent    string
-	severity analyzer.Severity
+	severity analysis.Severity
 }
 
 // failedTests returns the tests that failed, waived ones left out, the worst of each agent first.
@@ -245,7 +245,7 @@ func (r *Report) failedTests() []failedTest {
 		for _, t := range worstFirst(&r.Tests[i]) {
 			f := failedTest{t, r.Tests[i].Agent, t.Severity}
 			if t.Status == TestCritical {
-				f.severity = analyzer.Error
+				f.severity = analysis.Error
 			}
 			if t.Waived == "" {
 				list = append(list, f)
@@ -264,7 +264,7 @@ func (t *Test) sentence() string {
 	if t.Fix != "" {
 		text += "; fix: " + t.Fix
 	}
-	return analyzer.Clean(oneLine(text))
+	return analysis.Clean(oneLine(text))
 }
 
 // worstFirst returns the tests that failed: critical ones, then by severity, waived ones last.
@@ -280,7 +280,7 @@ func worstFirst(s *Suite) []*Test {
 		case t.Waived != "":
 			return 0
 		case t.Status == TestCritical:
-			return int(analyzer.Error) + 2
+			return int(analysis.Error) + 2
 		}
 		return int(t.Severity) + 1
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/joshdk/go-junit"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
@@ -22,40 +22,40 @@ func asked() report.Suite {
 		Notes: []string{"GRPC at booker.example:443 was not asked: this program does not speak it"},
 		Tests: []report.Test{
 			{
-				Name: "card", Title: "the card can be read", Category: analyzer.AgentCard, Status: report.TestPassed,
-				Severity: analyzer.Error, Sections: []string{"1.0 §8.2"}, Duration: 3 * time.Millisecond, Exchanges: []uint64{1},
+				Name: "card", Title: "the card can be read", Category: analysis.AgentCard, Status: report.TestPassed,
+				Severity: analysis.Error, Sections: []string{"1.0 §8.2"}, Duration: 3 * time.Millisecond, Exchanges: []uint64{1},
 			},
 			{
 				Name: "jsonrpc/error-unknown-method", Title: "a method that does not exist is refused",
-				Category: analyzer.ErrorHandling, Status: report.TestFailed, Severity: analyzer.Error,
+				Category: analysis.ErrorHandling, Status: report.TestFailed, Severity: analysis.Error,
 				Message: "expected error code -32601; seen HTTP 500", Expected: "error code -32601", Seen: "HTTP 500",
 				Sections: []string{"JSON-RPC §5.1"}, Fix: "Answer with the error -32601.", Duration: 12 * time.Millisecond,
 				Request: "POST /a2a\n{\"method\":\"nonexistent\"}", Answer: "HTTP/1.1 500 Oops\n<b>no</b>", Exchanges: []uint64{2, 3},
 			},
 			{
-				Name: "jsonrpc/stream-order", Title: "events come in order", Category: analyzer.Streaming,
-				Status: report.TestFailed, Severity: analyzer.Warning, Message: "expected a; seen b", Expected: "a", Seen: "b",
+				Name: "jsonrpc/stream-order", Title: "events come in order", Category: analysis.Streaming,
+				Status: report.TestFailed, Severity: analysis.Warning, Message: "expected a; seen b", Expected: "a", Seen: "b",
 				Sequence: []string{"task submitted", "status completed"},
 			},
 			{
-				Name: "rest/known", Title: "a known failure", Category: analyzer.Lifecycle, Status: report.TestFailed,
-				Severity: analyzer.Error, Message: "expected x; seen y", Expected: "x", Seen: "y", Waived: "fixed in 3.0",
+				Name: "rest/known", Title: "a known failure", Category: analysis.Lifecycle, Status: report.TestFailed,
+				Severity: analysis.Error, Message: "expected x; seen y", Expected: "x", Seen: "y", Waived: "fixed in 3.0",
 			},
 			{
-				Name: "jsonrpc/push", Title: "configs are kept", Category: analyzer.Interop, Status: report.TestSkipped,
-				Severity: analyzer.Error, Message: "the card does not advertise push notifications",
+				Name: "jsonrpc/push", Title: "configs are kept", Category: analysis.Interop, Status: report.TestSkipped,
+				Severity: analysis.Error, Message: "the card does not advertise push notifications",
 			},
 			{
-				Name: "rest/push", Title: "configs are kept", Category: analyzer.Interop, Status: report.TestSkipped,
-				Severity: analyzer.Error, Message: "the card does not advertise push notifications",
+				Name: "rest/push", Title: "configs are kept", Category: analysis.Interop, Status: report.TestSkipped,
+				Severity: analysis.Error, Message: "the card does not advertise push notifications",
 			},
 			{
-				Name: "jsonrpc/ask-back", Title: "the agent asks back", Category: analyzer.Lifecycle,
-				Status: report.TestInconclusive, Severity: analyzer.Error, Message: "it never did",
+				Name: "jsonrpc/ask-back", Title: "the agent asks back", Category: analysis.Lifecycle,
+				Status: report.TestInconclusive, Severity: analysis.Error, Message: "it never did",
 			},
 			{
-				Name: "jsonrpc/long", Title: "a long task", Category: analyzer.Lifecycle, Status: report.TestCritical,
-				Severity: analyzer.Error, Message: "the agent does not answer any more; connection refused",
+				Name: "jsonrpc/long", Title: "a long task", Category: analysis.Lifecycle, Status: report.TestCritical,
+				Severity: analysis.Error, Message: "the agent does not answer any more; connection refused",
 			},
 		},
 	}
@@ -63,8 +63,8 @@ func asked() report.Suite {
 
 // active is a report on an agent that was asked actively, with a finding of a rule.
 func active(s ...report.Suite) *report.Report {
-	r := many(1, analyzer.Error)
-	r.Findings[0].Link = analyzer.Link{Client: "a2atap", Agent: "booker"}
+	r := many(1, analysis.Error)
+	r.Findings[0].Link = analysis.Link{Client: "a2atap", Agent: "booker"}
 	r.Coverage = []judgment.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 2, Broken: 1}}
 	r.Agents = []judgment.Agent{{
 		Link: "booker", URL: "http://booker.example", Name: "Booker", Version: "2.1", Completed: 1, Refused: 1,
@@ -95,10 +95,10 @@ func TestTestsInEveryFormat(t *testing.T) {
 }
 
 func TestTestsAsJUnit(t *testing.T) {
-	for gate, want := range map[analyzer.Severity]junit.Totals{
-		analyzer.Warning:   {Tests: 9, Passed: 1, Skipped: 4, Failed: 3, Error: 1},
-		analyzer.Error:     {Tests: 9, Passed: 2, Skipped: 4, Failed: 2, Error: 1},
-		analyzer.Error + 1: {Tests: 9, Passed: 5, Skipped: 4},
+	for gate, want := range map[analysis.Severity]junit.Totals{
+		analysis.Warning:   {Tests: 9, Passed: 1, Skipped: 4, Failed: 3, Error: 1},
+		analysis.Error:     {Tests: 9, Passed: 2, Skipped: 4, Failed: 2, Error: 1},
+		analysis.Error + 1: {Tests: 9, Passed: 5, Skipped: 4},
 	} {
 		r := active(asked())
 		r.Gate = gate
@@ -140,33 +140,33 @@ func TestWaivedInSARIF(t *testing.T) {
 }
 
 func TestStatusOfTests(t *testing.T) {
-	only := func(status report.TestStatus, severity analyzer.Severity, waived string) report.Suite {
+	only := func(status report.TestStatus, severity analysis.Severity, waived string) report.Suite {
 		return report.Suite{Agent: "booker", Tests: []report.Test{
-			{Name: "a", Category: analyzer.Lifecycle, Status: status, Severity: severity, Waived: waived},
+			{Name: "a", Category: analysis.Lifecycle, Status: status, Severity: severity, Waived: waived},
 		}}
 	}
-	cut, unasked := only(report.TestPassed, analyzer.Error, ""), only(report.TestPassed, analyzer.Error, "")
+	cut, unasked := only(report.TestPassed, analysis.Error, ""), only(report.TestPassed, analysis.Error, "")
 	cut.Cut, unasked.Unasked = true, true
 	for _, tt := range []struct {
 		name  string
 		suite report.Suite
-		gate  analyzer.Severity
+		gate  analysis.Severity
 		want  judgment.Status
 	}{
-		{"passed", only(report.TestPassed, analyzer.Error, ""), analyzer.Error, judgment.StatusClean},
-		{"failed", only(report.TestFailed, analyzer.Error, ""), analyzer.Error, judgment.StatusFindings},
-		{"failed, nothing counts", only(report.TestFailed, analyzer.Error, ""), analyzer.Error + 1, judgment.StatusClean},
-		{"a warning", only(report.TestFailed, analyzer.Warning, ""), analyzer.Error, judgment.StatusClean},
-		{"a warning that counts", only(report.TestFailed, analyzer.Warning, ""), analyzer.Warning, judgment.StatusFindings},
-		{"gone", only(report.TestCritical, analyzer.Note, ""), analyzer.Error, judgment.StatusFindings},
-		{"waived", only(report.TestFailed, analyzer.Error, "known"), analyzer.Note, judgment.StatusClean},
-		{"gone, nothing counts", only(report.TestCritical, analyzer.Note, ""), analyzer.Error + 1, judgment.StatusClean},
-		{"gone, waived", only(report.TestCritical, analyzer.Note, "known"), analyzer.Error, judgment.StatusIncomplete},
-		{"skipped", only(report.TestSkipped, analyzer.Error, ""), analyzer.Error, judgment.StatusNothing},
-		{"inconclusive", only(report.TestInconclusive, analyzer.Error, ""), analyzer.Error, judgment.StatusNothing},
-		{"nothing asked", report.Suite{Agent: "booker"}, analyzer.Error, judgment.StatusNothing},
-		{"only the card", unasked, analyzer.Error, judgment.StatusNothing},
-		{"interrupted", cut, analyzer.Error, judgment.StatusIncomplete},
+		{"passed", only(report.TestPassed, analysis.Error, ""), analysis.Error, judgment.StatusClean},
+		{"failed", only(report.TestFailed, analysis.Error, ""), analysis.Error, judgment.StatusFindings},
+		{"failed, nothing counts", only(report.TestFailed, analysis.Error, ""), analysis.Error + 1, judgment.StatusClean},
+		{"a warning", only(report.TestFailed, analysis.Warning, ""), analysis.Error, judgment.StatusClean},
+		{"a warning that counts", only(report.TestFailed, analysis.Warning, ""), analysis.Warning, judgment.StatusFindings},
+		{"gone", only(report.TestCritical, analysis.Note, ""), analysis.Error, judgment.StatusFindings},
+		{"waived", only(report.TestFailed, analysis.Error, "known"), analysis.Note, judgment.StatusClean},
+		{"gone, nothing counts", only(report.TestCritical, analysis.Note, ""), analysis.Error + 1, judgment.StatusClean},
+		{"gone, waived", only(report.TestCritical, analysis.Note, "known"), analysis.Error, judgment.StatusIncomplete},
+		{"skipped", only(report.TestSkipped, analysis.Error, ""), analysis.Error, judgment.StatusNothing},
+		{"inconclusive", only(report.TestInconclusive, analysis.Error, ""), analysis.Error, judgment.StatusNothing},
+		{"nothing asked", report.Suite{Agent: "booker"}, analysis.Error, judgment.StatusNothing},
+		{"only the card", unasked, analysis.Error, judgment.StatusNothing},
+		{"interrupted", cut, analysis.Error, judgment.StatusIncomplete},
 	} {
 		r := whole(&judgment.Result{})
 		r.Tests, r.Gate = []report.Suite{tt.suite}, tt.gate
@@ -201,16 +201,16 @@ func TestQuotedTestsAreInert(t *testing.T) {
 func TestLevelOfTests(t *testing.T) {
 	for _, tt := range []struct {
 		given  string
-		broken analyzer.Category
+		broken analysis.Category
 		want   string
 	}{
 		{"full", "", "full"},
-		{"full", analyzer.Streaming, "partial"},
-		{"full", analyzer.Lifecycle, "non-conformant"},
-		{"minimal", analyzer.Interop, "minimal"},
-		{"minimal", analyzer.AgentCard, "non-conformant"},
-		{"not-determined", analyzer.Lifecycle, "not-determined"},
-		{"non-conformant", analyzer.Streaming, "non-conformant"},
+		{"full", analysis.Streaming, "partial"},
+		{"full", analysis.Lifecycle, "non-conformant"},
+		{"minimal", analysis.Interop, "minimal"},
+		{"minimal", analysis.AgentCard, "non-conformant"},
+		{"not-determined", analysis.Lifecycle, "not-determined"},
+		{"non-conformant", analysis.Streaming, "non-conformant"},
 	} {
 		r := active(report.Suite{Agent: "booker", Level: tt.given, Reason: "as it was asked"})
 		r.Rules[0].Category = tt.broken
@@ -226,19 +226,19 @@ func TestLevelOfTests(t *testing.T) {
 
 // What is waived fails no check, and lowers the level as what is not: the reason says how much of it is.
 func TestLevelOfWaivedTests(t *testing.T) {
-	failed := func(severity analyzer.Severity, waived string) report.Test {
+	failed := func(severity analysis.Severity, waived string) report.Test {
 		return report.Test{
-			Name: "a", Category: analyzer.Lifecycle, Status: report.TestFailed, Severity: severity, Waived: waived,
+			Name: "a", Category: analysis.Lifecycle, Status: report.TestFailed, Severity: severity, Waived: waived,
 		}
 	}
 	for _, tt := range []struct {
 		tests []report.Test
 		says  string
 	}{
-		{[]report.Test{failed(analyzer.Error, "")}, ""},
-		{[]report.Test{failed(analyzer.Error, "known")}, "; 1 waived, and counted here"},
-		{[]report.Test{failed(analyzer.Error, "known"), failed(analyzer.Error, "known")}, "; 2 waived, and counted here"},
-		{[]report.Test{failed(analyzer.Warning, "known")}, ""},
+		{[]report.Test{failed(analysis.Error, "")}, ""},
+		{[]report.Test{failed(analysis.Error, "known")}, "; 1 waived, and counted here"},
+		{[]report.Test{failed(analysis.Error, "known"), failed(analysis.Error, "known")}, "; 2 waived, and counted here"},
+		{[]report.Test{failed(analysis.Warning, "known")}, ""},
 	} {
 		for _, given := range []string{"partial", ""} { // without one the tests decide
 			r := active(report.Suite{Agent: "booker", Level: given, Reason: "as it was asked", Tests: tt.tests})
@@ -260,7 +260,7 @@ func TestUnaskedIsToldOnce(t *testing.T) {
 		"card-name": "not asked: there is no card", "card-url": "not asked: there is no card", "send": "it never did",
 	} {
 		suite.Tests = append(suite.Tests, report.Test{
-			Name: name, Category: analyzer.AgentCard, Status: report.TestInconclusive, Message: message,
+			Name: name, Category: analysis.AgentCard, Status: report.TestInconclusive, Message: message,
 		})
 	}
 	var b strings.Builder

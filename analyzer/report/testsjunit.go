@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/junit"
 )
 
@@ -14,8 +14,8 @@ func (all *junitSuites) addTests(r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
 		suite := junitSuite{
-			Name: "probe " + analyzer.Clean(s.Agent), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"),
-			Out: analyzer.Clean(strings.Join(s.Notes, "; ")),
+			Name: "probe " + analysis.Clean(s.Agent), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"),
+			Out: analysis.Clean(strings.Join(s.Notes, "; ")),
 		}
 		for j := range s.Tests {
 			c := s.Tests[j].junit(r.Gate)
@@ -36,15 +36,15 @@ func (all *junitSuites) addTests(r *Report) {
 	}
 }
 
-func (t *Test) junit(gate analyzer.Severity) junit.Case {
+func (t *Test) junit(gate analysis.Severity) junit.Case {
 	c := junit.Case{
-		Name: analyzer.Clean(t.Name), Class: "a2atap.probe." + string(t.Category),
+		Name: analysis.Clean(t.Name), Class: "a2atap.probe." + string(t.Category),
 		Time: fmt.Sprintf("%.3f", t.Duration.Seconds()),
 	}
-	message := analyzer.Clean(oneLine(t.Message))
+	message := analysis.Clean(oneLine(t.Message))
 	switch {
 	case t.Waived != "":
-		c.Skipped = &junit.Message{Message: "waived: " + analyzer.Clean(oneLine(t.Waived)) + ": " + message}
+		c.Skipped = &junit.Message{Message: "waived: " + analysis.Clean(oneLine(t.Waived)) + ": " + message}
 	case t.Status == TestSkipped:
 		c.Skipped = &junit.Message{Message: message}
 	case t.Status == TestInconclusive:

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/markup"
 )
 
@@ -22,7 +22,7 @@ func mdSuite(b *strings.Builder, r *Report, s *Suite) {
 		b.WriteString("- " + markup.Text(note) + "\n")
 	}
 	if s.Dropped > 0 {
-		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
+		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analysis.Plural(s.Dropped, "finding"))
 	}
 	if len(s.Notes) > 0 || s.Dropped > 0 {
 		b.WriteString("\n")
@@ -40,7 +40,7 @@ func (s *Suite) rows() [][]string {
 		}
 		rows = append(rows, cells)
 	}
-	for _, category := range analyzer.Categories {
+	for _, category := range analysis.Categories {
 		var t Tally
 		for i := range s.Tests {
 			if s.Tests[i].Category == category {
@@ -73,7 +73,7 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 		if c.link != s.Agent {
 			continue
 		}
-		for _, category := range analyzer.Categories {
+		for _, category := range analysis.Categories {
 			for _, result := range c.Categories[string(category)] {
 				if result.Duration == nil && (result.Status == "fail" || result.Status == "critical") { // a rule
 					failed = append(failed, []string{

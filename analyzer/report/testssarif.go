@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // addTests adds the tests that failed as results, each with a rule of its own. What is waived is suppressed.
@@ -34,21 +34,21 @@ func (run *sarifRun) addTests(r *Report) {
 func sarifTest(s *Suite, t *Test, index int) sarifResult {
 	level := t.Severity
 	if t.Status == TestCritical {
-		level = analyzer.Error
+		level = analysis.Error
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{"probe", s.Agent, t.Name}, "\x00")))
 	out := sarifResult{
 		RuleID: t.Name, RuleIndex: index, Level: level.String(),
 		Message: sarifText{t.sentence()},
 		Locations: []sarifLocation{{
-			Physical: sarifPhysical{sarifArtifact{analyzer.Clean(s.URL)}},
-			Logical:  []sarifLogical{{Name: analyzer.Clean(t.Name), Kind: "member"}},
+			Physical: sarifPhysical{sarifArtifact{analysis.Clean(s.URL)}},
+			Logical:  []sarifLogical{{Name: analysis.Clean(t.Name), Kind: "member"}},
 		}},
 		Fingerprints: map[string]string{"a2atap/v1": hex.EncodeToString(sum[:16])},
-		Properties:   sarifProperties{"agent": analyzer.Clean(s.Agent), "status": string(t.Status)},
+		Properties:   sarifProperties{"agent": analysis.Clean(s.Agent), "status": string(t.Status)},
 	}
 	if t.Waived != "" {
-		out.Suppressions = []sarifSuppression{{Kind: "external", Justification: analyzer.Clean(oneLine(t.Waived))}}
+		out.Suppressions = []sarifSuppression{{Kind: "external", Justification: analysis.Clean(oneLine(t.Waived))}}
 	}
 	return out
 }

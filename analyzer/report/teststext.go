@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // words are the statuses of tests that do not pass, as text has them.
@@ -16,9 +16,9 @@ var words = map[TestStatus]string{TestFailed: "FAIL", TestCritical: "CRITICAL"}
 func testsText(b *strings.Builder, r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
-		fmt.Fprintf(b, "agent %s at %s", analyzer.Clean(s.Agent), analyzer.Clean(s.URL))
+		fmt.Fprintf(b, "agent %s at %s", analysis.Clean(s.Agent), analysis.Clean(s.URL))
 		if s.Name != "" {
-			fmt.Fprintf(b, ": %s %s", analyzer.Clean(s.Name), analyzer.Clean(s.Version))
+			fmt.Fprintf(b, ": %s %s", analysis.Clean(s.Name), analysis.Clean(s.Version))
 		}
 		b.WriteString("\n\n")
 		for _, t := range worstFirst(s) {
@@ -44,8 +44,8 @@ func (r *Report) othersText(b *strings.Builder) {
 }
 
 // findingsOf returns the findings on links to some agents, which are chosen by name.
-func (r *Report) findingsOf(chosen func(agent string) bool) []analyzer.Finding {
-	var list []analyzer.Finding
+func (r *Report) findingsOf(chosen func(agent string) bool) []analysis.Finding {
+	var list []analysis.Finding
 	for i := range r.Result.Findings {
 		if chosen(r.Result.Findings[i].Link.Agent) {
 			list = append(list, r.Result.Findings[i])
@@ -58,7 +58,7 @@ func (r *Report) findingsOf(chosen func(agent string) bool) []analyzer.Finding {
 func testText(b *strings.Builder, t *Test) {
 	word, severity := words[t.Status], t.Severity
 	if t.Status == TestCritical {
-		severity = analyzer.Error
+		severity = analysis.Error
 	}
 	if t.Waived != "" {
 		word = "WAIVED"
@@ -74,10 +74,10 @@ func testText(b *strings.Builder, t *Test) {
 		case strings.Contains(text, "\n"):
 			fmt.Fprintf(b, "  %s\n", name)
 			for line := range strings.SplitSeq(text, "\n") {
-				b.WriteString("    " + analyzer.Clean(strings.TrimRight(line, "\r")) + "\n")
+				b.WriteString("    " + analysis.Clean(strings.TrimRight(line, "\r")) + "\n")
 			}
 		default:
-			fmt.Fprintf(b, "  %-9s %s\n", name, analyzer.Clean(text))
+			fmt.Fprintf(b, "  %-9s %s\n", name, analysis.Clean(text))
 		}
 	}
 	field("waived", t.Waived)
@@ -95,7 +95,7 @@ func testText(b *strings.Builder, t *Test) {
 
 // suiteText writes a line for each group of tests, and then what is not a pass and no failure either.
 func (r *Report) suiteText(b *strings.Builder, s *Suite) {
-	for _, category := range analyzer.Categories {
+	for _, category := range analysis.Categories {
 		var t Tally
 		for i := range s.Tests {
 			if s.Tests[i].Category == category {
@@ -108,14 +108,14 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	}
 	for i := range s.Tests {
 		if t := &s.Tests[i]; t.Status == TestInconclusive && !t.unasked() {
-			fmt.Fprintf(b, "inconclusive: %s: %s\n", t.Name, analyzer.Clean(oneLine(t.Message)))
+			fmt.Fprintf(b, "inconclusive: %s: %s\n", t.Name, analysis.Clean(oneLine(t.Message)))
 		}
 	}
 	for _, why := range s.reasons((*Test).unasked) {
-		fmt.Fprintf(b, "inconclusive: %s\n", analyzer.Clean(oneLine(why)))
+		fmt.Fprintf(b, "inconclusive: %s\n", analysis.Clean(oneLine(why)))
 	}
 	for _, why := range s.reasons(func(t *Test) bool { return t.Status == TestSkipped }) {
-		fmt.Fprintf(b, "skipped: %s\n", analyzer.Clean(oneLine(why)))
+		fmt.Fprintf(b, "skipped: %s\n", analysis.Clean(oneLine(why)))
 	}
 	applied := make(map[string]bool)
 	for _, c := range r.Result.Coverage {
@@ -125,13 +125,13 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	}
 	fmt.Fprintf(b, "rules: %d of %d observed\n", len(applied), len(r.Rules))
 	if s.Dropped > 0 {
-		fmt.Fprintf(b, "left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
+		fmt.Fprintf(b, "left out: %s about what was asked wrongly on purpose\n", analysis.Plural(s.Dropped, "finding"))
 	}
 	for _, note := range s.Notes {
-		fmt.Fprintf(b, "note: %s\n", analyzer.Clean(oneLine(note)))
+		fmt.Fprintf(b, "note: %s\n", analysis.Clean(oneLine(note)))
 	}
 	level, reason := r.level(s)
-	fmt.Fprintf(b, "conformance level: %s (%s)\n", level, analyzer.Clean(oneLine(reason)))
+	fmt.Fprintf(b, "conformance level: %s (%s)\n", level, analysis.Clean(oneLine(reason)))
 }
 
 // unasked reports whether a test is inconclusive because of something that is told elsewhere.
@@ -155,7 +155,7 @@ func (s *Suite) reasons(which func(*Test) bool) []string {
 	}
 	for i, why := range reasons {
 		if list := names[why]; len(list) > 1 {
-			reasons[i] = analyzer.Plural(len(list), "test") + ": " + why
+			reasons[i] = analysis.Plural(len(list), "test") + ": " + why
 		} else {
 			reasons[i] = list[0] + ": " + why
 		}

@@ -9,17 +9,17 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
 // which link, the sections it rests on, the workflow that it belongs to, if an agent made the call for that, and with what its call failed, if that is known.
-func Line(f *analyzer.Finding) string { return line(f, true) }
+func Line(f *analysis.Finding) string { return line(f, true) }
 
 // line returns a finding as Line does; it may leave out the workflow.
-func line(f *analyzer.Finding, workflow bool) string {
+func line(f *analysis.Finding, workflow bool) string {
 	fault := blame(f)
 	in := strings.Join(f.Sections(), ", ")
 	if workflow && f.Workflow.Caused {
@@ -30,7 +30,7 @@ func line(f *analyzer.Finding, workflow bool) string {
 		line += "; in place of what was said before"
 	}
 	if f.Failure != "" {
-		line += "; the call failed: " + analyzer.Clean(f.Failure)
+		line += "; the call failed: " + analysis.Clean(f.Failure)
 	}
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
@@ -41,28 +41,28 @@ func line(f *analyzer.Finding, workflow bool) string {
 // blame says on whose side the fault is, as the beginning of what stands behind a finding. What is said to be known
 // accuses nobody; where a call has not worked, and no duty stands behind that, it is only the side. Nor does a finding
 // whose side is not known.
-func blame(f *analyzer.Finding) string {
+func blame(f *analysis.Finding) string {
 	switch {
 	case f.Side == a2a.Nobody:
-	case f.Rule.Level != analyzer.Advice:
+	case f.Rule.Level != analysis.Advice:
 		return culprit(f) + " at fault; "
-	case f.Severity > analyzer.Note:
+	case f.Severity > analysis.Note:
 		return "on the side of " + culprit(f) + "; "
 	}
 	return ""
 }
 
 // culprit says who broke the rule: the side, and its name on the link where it has one.
-func culprit(f *analyzer.Finding) string {
+func culprit(f *analysis.Finding) string {
 	side, name := f.Side.String(), nameOf(f)
 	if name == "" || name == side {
 		return side
 	}
-	return side + " " + analyzer.Clean(name)
+	return side + " " + analysis.Clean(name)
 }
 
 // nameOf returns the name of who broke the rule; empty if the link has none of that side.
-func nameOf(f *analyzer.Finding) string {
+func nameOf(f *analysis.Finding) string {
 	switch f.Side {
 	case a2a.Agent:
 		return f.Link.Agent
@@ -120,12 +120,12 @@ func observed(b *strings.Builder, whole *Report) {
 }
 
 // arrow returns a link as people read it.
-func arrow(l analyzer.Link) string {
-	return analyzer.Clean(l.Client) + " → " + analyzer.Clean(l.Agent)
+func arrow(l analysis.Link) string {
+	return analysis.Clean(l.Client) + " → " + analysis.Clean(l.Agent)
 }
 
 // callsOf says how the calls of a link came out, as the end of a line; nothing if there were none.
-func callsOf(r *judgment.Result, l analyzer.Link) string {
+func callsOf(r *judgment.Result, l analysis.Link) string {
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Link == l && c.Made > 0 {
 			return "; " + c.String() + unseenWebhooks(c)
@@ -143,7 +143,7 @@ func unseenWebhooks(c *judgment.Calls) string {
 }
 
 // neverText names the rules that never applied, a family a line.
-func neverText(b *strings.Builder, never []string, rules []*analyzer.Rule) {
+func neverText(b *strings.Builder, never []string, rules []*analysis.Rule) {
 	fmt.Fprintf(b, "never observed: %d of %d rules\n", len(never), len(rules))
 	var families []string
 	ids := make(map[string][]string)
@@ -162,7 +162,7 @@ func neverText(b *strings.Builder, never []string, rules []*analyzer.Rule) {
 }
 
 // unobserved returns the ids of the rules that never applied.
-func unobserved(r *judgment.Result, rules []*analyzer.Rule) []string {
+func unobserved(r *judgment.Result, rules []*analysis.Rule) []string {
 	seen := make(map[string]bool)
 	for _, c := range r.Coverage {
 		seen[c.Rule.ID] = true

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // UnobservedText writes the requirements that no rule judges, one a line, with the reason.
-func UnobservedText(w io.Writer, list []analyzer.Unobserved) error {
+func UnobservedText(w io.Writer, list []analysis.Unobserved) error {
 	var b strings.Builder
 	b.WriteString("\nnever observed\n")
 	for _, u := range list {
@@ -20,7 +20,7 @@ func UnobservedText(w io.Writer, list []analyzer.Unobserved) error {
 }
 
 // UnobservedMarkdown writes the same as a table.
-func UnobservedMarkdown(w io.Writer, list []analyzer.Unobserved) error {
+func UnobservedMarkdown(w io.Writer, list []analysis.Unobserved) error {
 	var b strings.Builder
 	b.WriteString(
 		"\nNever observed, and so never a success:\n\n" +

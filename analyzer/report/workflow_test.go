@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 )
@@ -13,14 +13,14 @@ import (
 // it is known by stays the same.
 func TestFindingNamesItsWorkflow(t *testing.T) {
 	for _, test := range []struct {
-		workflow   analyzer.Workflow
+		workflow   analysis.Workflow
 		line, json bool
 	}{
-		{analyzer.Workflow{}, false, false},
-		{analyzer.Workflow{Number: 7}, false, true},
-		{analyzer.Workflow{Number: 7, Caused: true}, true, true},
+		{analysis.Workflow{}, false, false},
+		{analysis.Workflow{Number: 7}, false, true},
+		{analysis.Workflow{Number: 7, Caused: true}, true, true},
 	} {
-		f := analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 12}, Workflow: test.workflow}
+		f := analysis.Finding{Rule: rules.All[0], Place: analysis.Place{Exchange: 12}, Workflow: test.workflow}
 		if got := strings.HasSuffix(report.Line(&f), "; workflow 7)"); got != test.line {
 			t.Errorf("%+v: the line is %q", test.workflow, report.Line(&f))
 		}
@@ -29,7 +29,7 @@ func TestFindingNamesItsWorkflow(t *testing.T) {
 			t.Errorf("%+v: the JSON is %s", test.workflow, b)
 		}
 		bare := f
-		bare.Workflow = analyzer.Workflow{}
+		bare.Workflow = analysis.Workflow{}
 		if f.Fingerprint() != bare.Fingerprint() {
 			t.Errorf("%+v: it has another fingerprint", test.workflow)
 		}

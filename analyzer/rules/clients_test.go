@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -17,7 +17,7 @@ import (
 func TestEveryClientIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, r := range rules.All {
-		if r.Once != analyzer.PerEndpoint || r.Side != a2a.Client {
+		if r.Once != analysis.PerEndpoint || r.Side != a2a.Client {
 			continue
 		}
 		provoked := false

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -58,22 +58,22 @@ var dialectCalls = map[a2a.Dialect]string{
 
 // breakBoth judges one call of a dialect with two rules that bear the names and levels of those given and break at the
 // same place.
-func breakBoth(t *testing.T, outer, inner *analyzer.Rule, in a2a.Dialect) []analyzer.Finding {
+func breakBoth(t *testing.T, outer, inner *analysis.Rule, in a2a.Dialect) []analysis.Finding {
 	t.Helper()
-	broken := func(r *analyzer.Rule, section string, covers ...string) *analyzer.Rule {
+	broken := func(r *analysis.Rule, section string, covers ...string) *analysis.Rule {
 		stub := *r
 		stub.Gravest, stub.If, stub.Odd = 0, 0, 0
-		stub.On, stub.Covers, stub.Bindings = analyzer.RequestSeen, covers, analyzer.OnJSONRPC
+		stub.On, stub.Covers, stub.Bindings = analysis.RequestSeen, covers, analysis.OnJSONRPC
 		stub.Cites = []a2a.Cite{{In: in, Section: section}}
 		if in == a2a.V0_2 { // its calls may be of 0.3
 			stub.Cites = append(stub.Cites, a2a.Cite{In: a2a.V0_3, Section: section})
 		}
-		stub.Check = func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected") }
+		stub.Check = func(p *analysis.Pass) { p.Report(p.Place, "seen", "expected") }
 		return &stub
 	}
 	body := dialectCalls[in]
-	e := engine.New([]*analyzer.Rule{broken(inner, "9"), broken(outer, "1", inner.ID)})
-	var found []analyzer.Finding
+	e := engine.New([]*analysis.Rule{broken(inner, "9"), broken(outer, "1", inner.ID)})
+	var found []analysis.Finding
 	for i, what := range []capture.What{
 		capture.Opened{Agent: capture.Peer{URL: "http://booker.example:9001"}, Head: []byte("POST /rpc HTTP/1.1\r\n\r\n")},
 		capture.RequestBody{Data: []byte(body)},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // One cause is one finding: in no transcript do two rules report the same place, or one place and a value inside of it.
@@ -25,8 +25,8 @@ func TestNothingIsReportedTwice(t *testing.T) {
 
 // overlaps reports whether two findings of different rules are about one place. A card is many declarations in one
 // object: rules that look at several of them report at the card.
-func overlaps(f, g *analyzer.Finding) bool {
-	if f.Rule.Category == analyzer.AgentCard || g.Rule.Category == analyzer.AgentCard {
+func overlaps(f, g *analysis.Finding) bool {
+	if f.Rule.Category == analysis.AgentCard || g.Rule.Category == analysis.AgentCard {
 		return false
 	}
 	if f.Rule == g.Rule || f.Place.Exchange != g.Place.Exchange || f.Place.Response != g.Place.Response ||

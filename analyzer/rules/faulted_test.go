@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -71,7 +71,7 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 			way.mangle(all[i])
 			all[i].Notes = append(all[i].Notes, capture.FaultMadeHere+way.what)
 			for _, f := range judge(t, all) {
-				if !slices.ContainsFunc(before, func(g analyzer.Finding) bool { return alike(&f, &g) }) {
+				if !slices.ContainsFunc(before, func(g analysis.Finding) bool { return alike(&f, &g) }) {
 					t.Errorf("%s: with %s in exchange %d there is also %s", path, way.what, i+1, &f)
 				}
 				if f.Place.Exchange == all[i].Seq && f.Side == a2a.Agent {
@@ -96,7 +96,7 @@ func TestHeldIsKnown(t *testing.T) {
 				for _, note := range notes {
 					all[0].Notes = append(all[0].Notes, capture.FaultMadeHere+note)
 				}
-				return slices.ContainsFunc(judge(t, all), func(g analyzer.Finding) bool { return alike(&f, &g) })
+				return slices.ContainsFunc(judge(t, all), func(g analysis.Finding) bool { return alike(&f, &g) })
 			}
 			if judged("held=3.2s: the request") {
 				found++
@@ -113,6 +113,6 @@ func TestHeldIsKnown(t *testing.T) {
 }
 
 // alike reports whether two findings are of one rule, or of one that covers it, and against the same side.
-func alike(f, g *analyzer.Finding) bool {
+func alike(f, g *analysis.Finding) bool {
 	return (f.Rule == g.Rule || slices.Contains(g.Also, f.Rule.ID)) && f.Side == g.Side
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -103,7 +103,7 @@ func stepOf(kind byte, request, answer []byte) capture.What {
 func judgeTwice(t *testing.T, steps []capture.Step) {
 	t.Helper()
 	e, asked := engine.New(rules.All), engine.New(alwaysAsked)
-	var first []analyzer.Finding
+	var first []analysis.Finding
 	n := 0
 	for _, s := range steps {
 		first = append(first, e.Step(s)...)

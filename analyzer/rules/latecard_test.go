@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -67,8 +67,8 @@ func TestCardsMayComeLate(t *testing.T) {
 	}
 }
 
-func notHeldToCard(findings []analyzer.Finding) []analyzer.Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f analyzer.Finding) bool { return heldToCard[f.Rule.ID] != "" })
+func notHeldToCard(findings []analysis.Finding) []analysis.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f analysis.Finding) bool { return heldToCard[f.Rule.ID] != "" })
 }
 
 // cardsLast returns exchanges with the cards that come first behind the rest, and the number that each of them had; nil
@@ -225,8 +225,8 @@ func TestLateCardsRevise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all []analyzer.Finding
-		counted, err := engine.Run(t.Context(), rules.All, memory, func(f analyzer.Finding) { all = append(all, f) })
+		var all []analysis.Finding
+		counted, err := engine.Run(t.Context(), rules.All, memory, func(f analysis.Finding) { all = append(all, f) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,8 +235,8 @@ func TestLateCardsRevise(t *testing.T) {
 			taken.Take(f)
 		}
 		reading := keptFindings(t, memory)
-		for name, list := range map[string][]analyzer.Finding{"result": taken.Findings, "reading": reading} {
-			var sum [analyzer.Error + 1]int
+		for name, list := range map[string][]analysis.Finding{"result": taken.Findings, "reading": reading} {
+			var sum [analysis.Error + 1]int
 			var got []string
 			for _, f := range list {
 				sum[f.Severity]++
@@ -251,7 +251,7 @@ func TestLateCardsRevise(t *testing.T) {
 	}
 }
 
-func keptFindings(t *testing.T, src capture.Source) []analyzer.Finding {
+func keptFindings(t *testing.T, src capture.Source) []analysis.Finding {
 	t.Helper()
 	var shelf capture.MemoryShelf
 	if _, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -170,9 +170,9 @@ func whole(what capture.What) bool {
 }
 
 // run returns all findings of the steps.
-func run(steps []capture.Step) []analyzer.Finding {
+func run(steps []capture.Step) []analysis.Finding {
 	e := engine.New(rules.All)
-	var all []analyzer.Finding
+	var all []analysis.Finding
 	for _, s := range steps {
 		all = append(all, e.Step(s)...)
 	}
@@ -188,7 +188,7 @@ func follow(t *testing.T, random *rand.Rand, steps []capture.Step) []string {
 	followed := make(chan []string)
 	go func() {
 		var got []string
-		_, err := engine.Follow(t.Context(), rules.All, memory, func(f analyzer.Finding) { got = append(got, f.String()) })
+		_, err := engine.Follow(t.Context(), rules.All, memory, func(f analysis.Finding) { got = append(got, f.String()) })
 		if err != nil {
 			t.Error(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -19,7 +19,7 @@ import (
 // the card are not run on it each time changes neither what is found nor how often a rule applied.
 func TestRulesOfCards(t *testing.T) {
 	t.Parallel()
-	var each []*analyzer.Rule
+	var each []*analysis.Rule
 	quiet := 0
 	for _, r := range rules.All {
 		one := *r
@@ -68,7 +68,7 @@ func TestRulesOfCards(t *testing.T) {
 }
 
 // judgeBy returns what rules find in exchanges, and how often they applied.
-func judgeBy(t *testing.T, list []*analyzer.Rule, exchanges []*capture.Exchange) []string {
+func judgeBy(t *testing.T, list []*analysis.Rule, exchanges []*capture.Exchange) []string {
 	t.Helper()
 	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -83,7 +83,7 @@ func swapped(exchanges []*capture.Exchange, i int) []*capture.Exchange {
 
 // inOrder returns findings so that the order of exchanges does not show: with the numbers that they had before, without
 // the text, which names others, and without the place where one of several is reported.
-func inOrder(findings []analyzer.Finding, before func(uint64) uint64) []string {
+func inOrder(findings []analysis.Finding, before func(uint64) uint64) []string {
 	var list []string
 	for i := range findings {
 		f := &findings[i]
@@ -93,7 +93,7 @@ func inOrder(findings []analyzer.Finding, before func(uint64) uint64) []string {
 		place := f.Place
 		place.Exchange = before(place.Exchange)
 		text := place.String()
-		if f.Rule.Once > analyzer.PerExchange || f.Rule.Category == analyzer.AgentCard {
+		if f.Rule.Once > analysis.PerExchange || f.Rule.Category == analysis.AgentCard {
 			text = ""
 		}
 		list = append(list, fmt.Sprintf("%s %s %s", f.Rule.ID, f.Severity, text))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -51,7 +51,7 @@ var onlyOver = []string{
 
 // inBoth lists the findings of rules that hold over both bindings, and of those that hold over gRPC alone: rule, side,
 // severity, and where it is found. How bad it is that an error is not explained depends on the binding.
-func inBoth(findings []analyzer.Finding) []string {
+func inBoth(findings []analysis.Finding) []string {
 	var list []string
 	for i := range findings {
 		f := &findings[i]

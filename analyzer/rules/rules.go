@@ -10,7 +10,7 @@ package rules
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/auth"
 	"a2atap/analyzer/rules/card"
 	"a2atap/analyzer/rules/grpc"
@@ -98,7 +98,7 @@ var All = slices.Concat(
 )
 
 // ByID returns the rule of that id, or nil.
-func ByID(id string) *analyzer.Rule {
+func ByID(id string) *analysis.Rule {
 	for _, r := range All {
 		if r.ID == id {
 			return r

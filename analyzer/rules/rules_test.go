@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/analyzertest"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
@@ -21,7 +21,7 @@ import (
 var _ = flag.Bool("update", false, "rewrite the want sections to what is found now") // read by analyzertest.Run
 
 func TestValid(t *testing.T) {
-	if err := analyzer.Validate(rules.All); err != nil {
+	if err := analysis.Validate(rules.All); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -30,7 +30,7 @@ func TestValid(t *testing.T) {
 func TestUnobserved(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, u := range rules.Unobserved {
-		if u.Title == "" || u.Reason == "" || u.Level == analyzer.Advice || seen[u.ID] {
+		if u.Title == "" || u.Reason == "" || u.Level == analysis.Advice || seen[u.ID] {
 			t.Errorf("%+v is not complete, or stands twice", u)
 		}
 		seen[u.ID] = true
@@ -53,7 +53,7 @@ func TestEveryRuleIsProved(t *testing.T) {
 	provoked, silent := make(map[string]bool), make(map[string]bool)
 	for _, path := range transcripts(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
-		found := make(map[string]analyzer.Severity) // plus one, so that nothing is less than a note
+		found := make(map[string]analysis.Severity) // plus one, so that nothing is less than a note
 		for _, f := range judgeFile(t, path) {
 			found[f.Rule.ID] = max(found[f.Rule.ID], f.Severity+1)
 		}
@@ -75,7 +75,7 @@ func TestEveryRuleIsProved(t *testing.T) {
 	}
 }
 
-func lines(findings []analyzer.Finding) []string {
+func lines(findings []analysis.Finding) []string {
 	var list []string
 	for i := range findings {
 		list = append(list, findings[i].String())
@@ -83,7 +83,7 @@ func lines(findings []analyzer.Finding) []string {
 	return list
 }
 
-func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
+func judge(t *testing.T, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
 	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
@@ -101,12 +101,12 @@ var judged sync.Map
 
 // judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be
 // changed.
-func judgeFile(t *testing.T, path string) []analyzer.Finding {
+func judgeFile(t *testing.T, path string) []analysis.Finding {
 	t.Helper()
-	once, _ := judged.LoadOrStore(path, sync.OnceValue(func() []analyzer.Finding {
+	once, _ := judged.LoadOrStore(path, sync.OnceValue(func() []analysis.Finding {
 		return judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
 	}))
-	return once.(func() []analyzer.Finding)()
+	return once.(func() []analysis.Finding)()
 }
 
 func parse(t *testing.T, file string) *transcript.Transcript {

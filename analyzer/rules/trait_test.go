@@ -6,13 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 )
 
 // alwaysAsked is the catalogue without what says where a rule has nothing to judge.
-var alwaysAsked = func() []*analyzer.Rule {
-	var list []*analyzer.Rule
+var alwaysAsked = func() []*analysis.Rule {
+	var list []*analysis.Rule
 	for _, r := range rules.All {
 		one := *r
 		one.If, one.Odd = 0, 0

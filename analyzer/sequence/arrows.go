@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -29,15 +29,15 @@ type Arrow struct {
 	Failed     bool                // it says that something went wrong
 	Aside      string              // what else is to be said of it; whoever knows it fills it in
 	Findings   []string            // slugs of the rules that are broken here
-	Severities []analyzer.Severity // of Findings
+	Severities []analysis.Severity // of Findings
 }
 
 // Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
 // in a row folded into one. The last one says what came of the exchange, in the words of its summary, also where it broke
 // off or is still open. Findings are marked at the arrow where they stand.
-func Of(x *capture.Exchange, r *reading.Reading, s *summary.Summary, findings []analyzer.Finding) []Arrow {
+func Of(x *capture.Exchange, r *reading.Reading, s *summary.Summary, findings []analysis.Finding) []Arrow {
 	d := drawing{x: x, r: r, outcome: s.OutcomeText(), findings: findings}
-	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
+	d.add(0, true, d.asked(), d.slugs(analysis.Place{Exchange: x.Seq}.Line(), false))
 	switch res := x.Response; {
 	case res == nil || len(res.Head) == 0:
 	case res.Stream:
@@ -47,7 +47,7 @@ func Of(x *capture.Exchange, r *reading.Reading, s *summary.Summary, findings []
 		if at < 0 {
 			at = res.At
 		}
-		d.add(at, false, d.answered(res, s), d.slugs(analyzer.Place{}, true))
+		d.add(at, false, d.answered(res, s), d.slugs(analysis.Place{}, true))
 		d.arrows[len(d.arrows)-1].Failed = s.Failed() && !d.goesOn()
 	}
 	if d.goesOn() {
@@ -85,7 +85,7 @@ type drawing struct {
 	x        *capture.Exchange
 	r        *reading.Reading
 	outcome  string // what came of the exchange
-	findings []analyzer.Finding
+	findings []analysis.Finding
 	arrows   []Arrow
 }
 
@@ -153,7 +153,7 @@ func (d *drawing) stream(res *capture.Response) {
 		}
 		var slugs []string
 		for k := e.K; k <= d.r.Events[last].K; k++ {
-			slugs = append(slugs, d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
+			slugs = append(slugs, d.slugs(analysis.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
 		}
 		d.add(offsets[d.r.Events[last].K], false, label, slugs)
 		a := &d.arrows[len(d.arrows)-1]
@@ -169,7 +169,7 @@ func (d *drawing) stream(res *capture.Response) {
 			label += ": " + d.outcome
 		}
 		d.add(max(res.Body.At, 0), false, label,
-			d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
+			d.slugs(analysis.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
 	}
 }
 
@@ -205,8 +205,8 @@ func kindWord(k a2a.PayloadKind) string {
 }
 
 // severity returns the worst severity that a rule has in the exchange.
-func (d *drawing) severity(slug string) analyzer.Severity {
-	worst := analyzer.Note
+func (d *drawing) severity(slug string) analysis.Severity {
+	worst := analysis.Note
 	for i := range d.findings {
 		if d.findings[i].Rule.ID == slug {
 			worst = max(worst, d.findings[i].Severity)
@@ -217,7 +217,7 @@ func (d *drawing) severity(slug string) analyzer.Severity {
 
 // slugs returns the rules broken at a place: of the request if the place is there, and everything on the answer's side
 // if whole is true.
-func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
+func (d *drawing) slugs(at analysis.Place, whole bool) []string {
 	var slugs []string
 	for i := range d.findings {
 		f := &d.findings[i]

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
@@ -21,14 +21,14 @@ func TestArrowsOfASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := []analyzer.Finding{
-		{Rule: rules.All[0], Severity: analyzer.Warning, Place: analyzer.Place{Exchange: 3, Response: true}.Event(2)},
-		{Rule: rules.All[1], Severity: analyzer.Error, Place: analyzer.Place{Exchange: 3}.Body()},
+	found := []analysis.Finding{
+		{Rule: rules.All[0], Severity: analysis.Warning, Place: analysis.Place{Exchange: 3, Response: true}.Event(2)},
+		{Rule: rules.All[1], Severity: analysis.Error, Place: analysis.Place{Exchange: 3}.Body()},
 	}
 	var arrows []sequence.Arrow
 	for i := len(tr.Exchanges) - 1; i >= 0; i-- {
 		x := tr.Exchanges[i]
-		var mine []analyzer.Finding
+		var mine []analysis.Finding
 		if x.Seq == found[0].Place.Exchange {
 			mine = found
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -27,7 +27,7 @@ type Summary struct {
 	Seq      uint64
 	ID       uuid.UUID
 	Conn     uint64 // the connection that carried it; 0 if not known
-	Link     analyzer.Link
+	Link     analysis.Link
 	How      string // how the client's name was found out, such as "user-agent"
 	AgentURL string // where the agent really lives
 	Started  time.Time
@@ -64,7 +64,7 @@ type Summary struct {
 
 	Judged  bool // at least one rule applied
 	Call    bool // it counts as a call
-	Outcome analyzer.Outcome
+	Outcome analysis.Outcome
 	Fault   *capture.Fault // that ended it; nil if it ended as HTTP says
 	// where its answer leads, or how one begins that is none of the protocol's and says of no error what it is, in one line
 	Said string
@@ -90,7 +90,7 @@ type Member struct {
 	Asked     string // an operation, or a method in quotes
 	Operation a2a.Operation
 	Task      string // that it names; empty if it names none
-	Outcome   analyzer.Outcome
+	Outcome   analysis.Outcome
 	Error     a2a.ErrorName
 	Code      string // of its error, as ErrorSeen.CodeText has it
 	Text      string // what its error says, clipped
@@ -144,7 +144,7 @@ func ErrorWords(err *a2a.Error, binding a2a.Binding) string {
 func ErrorOf(err *a2a.Error, binding a2a.Binding) ErrorSeen {
 	return ErrorSeen{
 		Code: err.Code, Known: err.CodeKnown, Status: err.HTTPStatus, Name: err.Name, Label: errorLabel(err, binding),
-		Reason: analyzer.Clip(err.Reason), Message: analyzer.Clip(err.Message),
+		Reason: analysis.Clip(err.Reason), Message: analysis.Clip(err.Message),
 	}
 }
 
@@ -153,7 +153,7 @@ func ErrorOf(err *a2a.Error, binding a2a.Binding) ErrorSeen {
 func errorLabel(err *a2a.Error, binding a2a.Binding) string {
 	name := ErrorName(err)
 	if name == "" {
-		name = analyzer.Clip(err.Reason)
+		name = analysis.Clip(err.Reason)
 	}
 	switch {
 	case err.GRPCStatus != "":
@@ -173,9 +173,9 @@ func statusWords(status int) string {
 
 // faultWords is what Faulted says, and what was seen of it: "reset by agent: connection reset by peer".
 func (s *Summary) faultWords() string {
-	words := analyzer.Clean(s.Faulted())
+	words := analysis.Clean(s.Faulted())
 	if s.Fault.Detail != "" {
-		words += ": " + analyzer.Clip(s.Fault.Detail)
+		words += ": " + analysis.Clip(s.Fault.Detail)
 	}
 	return words
 }
@@ -207,7 +207,7 @@ func (s *Summary) Failure() string {
 	case s.Fault != nil || s.Outcome.Succeeded:
 		return ""
 	}
-	return analyzer.Clip(s.Outcome.Failure)
+	return analysis.Clip(s.Outcome.Failure)
 }
 
 // Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
@@ -262,7 +262,7 @@ func (s *Summary) Words() []Word {
 		if s.Binding == a2a.GRPC {
 			noun = "message"
 		}
-		add(Word{Text: analyzer.Plural(max(s.Events, 0), noun), Look: Dim})
+		add(Word{Text: analysis.Plural(max(s.Events, 0), noun), Look: Dim})
 	}
 	if s.Life != capture.StateClosed {
 		add(Word{Text: s.Life.String(), Look: Warn})
@@ -274,9 +274,9 @@ func (s *Summary) Words() []Word {
 		switch {
 		case strings.HasPrefix(note, capture.SeenAlso): // as it should be
 		case strings.HasPrefix(note, capture.FaultMadeHere), strings.HasPrefix(note, capture.SeenOtherwise):
-			add(Word{Text: analyzer.Clean(note), Look: Bad})
+			add(Word{Text: analysis.Clean(note), Look: Bad})
 		default:
-			add(Word{Text: "note: " + analyzer.Clean(note), Look: Dim})
+			add(Word{Text: "note: " + analysis.Clean(note), Look: Dim})
 		}
 	}
 	return words
@@ -372,7 +372,7 @@ func OneLine[T string | []byte](words T) string {
 // An Event is an event of a stream in short, for those who show events as they pass.
 type Event struct {
 	Seq   uint64 // of the exchange
-	Link  analyzer.Link
+	Link  analysis.Link
 	K     int       // its number in the stream, from 1
 	At    time.Time // UTC; zero if not known
 	Kind  a2a.PayloadKind

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -48,10 +48,10 @@ func ShortID(id string) string {
 		}
 	}
 	if utf8.RuneCountInString(id) <= longestID {
-		return analyzer.Clean(id)
+		return analysis.Clean(id)
 	}
 	runes := []rune(id)
-	return analyzer.Clean(string(runes[:shortID]) + "*" + string(runes[len(runes)-shortID:]))
+	return analysis.Clean(string(runes[:shortID]) + "*" + string(runes[len(runes)-shortID:]))
 }
 
 // DurationWords returns a duration in few letters, such as "12.0ms"; one that is not known is a dash.
@@ -74,7 +74,7 @@ func CallWords(c *a2a.Call) string {
 	case c.Operation != a2a.NoOperation:
 		return c.Operation.String()
 	case c.Method != "":
-		return analyzer.QuoteText(c.Method)
+		return analysis.QuoteText(c.Method)
 	case c.Binding == a2a.JSONRPC && c.Doc.Err != nil:
 		return "unreadable JSON"
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 	"unsafe"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
@@ -34,13 +34,13 @@ type seen struct {
 	times map[uint64]int // by exchange
 }
 
-func (s *seen) rule() *analyzer.Rule {
-	return &analyzer.Rule{
-		ID: "request-seen", Title: "a request", Family: "test", Category: analyzer.Interop, Level: analyzer.Must,
+func (s *seen) rule() *analysis.Rule {
+	return &analysis.Rule{
+		ID: "request-seen", Title: "a request", Family: "test", Category: analysis.Interop, Level: analysis.Must,
 		Side: a2a.Client,
-		On:   analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+		On:   analysis.RequestSeen, Bindings: analysis.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
 		Doc: "Nothing.", Fix: "Nothing.", Silent: "Never.",
-		Check: func(p *analyzer.Pass) {
+		Check: func(p *analysis.Pass) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.times[p.Exchange.Seq]++
@@ -77,9 +77,9 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 			rule := &seen{times: make(map[uint64]int)}
 			r, err := recorder.Start(recorder.Options{
 				Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
-				Rules:     []*analyzer.Rule{rule.rule()},
+				Rules:     []*analysis.Rule{rule.rule()},
 				Keys:      []engine.Option{func(*engine.Engine) { engines.Add(1) }},
-				Inspected: true, Listener: told{finding: func(analyzer.Finding) { printed.Add(1) }},
+				Inspected: true, Listener: told{finding: func(analysis.Finding) { printed.Add(1) }},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -97,10 +97,10 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			result := cmdtest.Stop(t, r)
-			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analyzer.Error] != 3 ||
+			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analysis.Error] != 3 ||
 				printed.Load() != 3 {
 				t.Errorf("the verdict is on %+v, with %d errors, %d printed; want 3 of each",
-					c, result.Found[analyzer.Error], printed.Load())
+					c, result.Found[analysis.Error], printed.Load())
 			}
 			if got := engines.Load(); got != want.engines {
 				t.Errorf("there were %d engines, want %d", got, want.engines)
@@ -256,7 +256,7 @@ func (p *pseudoTerminal) strike(t testing.TB, keys, shows string) {
 // told is a Listener of findings.
 type told struct {
 	recorder.Silent
-	finding func(analyzer.Finding)
+	finding func(analysis.Finding)
 }
 
-func (l told) Finding(f analyzer.Finding) { l.finding(f) }
+func (l told) Finding(f analysis.Finding) { l.finding(f) }

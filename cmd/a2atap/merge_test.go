@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -92,7 +92,7 @@ var numbers = regexp.MustCompile(`exchange [0-9]+`)
 func foundIn(t *testing.T, src capture.Source) []string {
 	t.Helper()
 	var found []string
-	_, err := engine.Run(t.Context(), rules.All, src, func(f analyzer.Finding) {
+	_, err := engine.Run(t.Context(), rules.All, src, func(f analysis.Finding) {
 		found = append(found, f.Rule.ID+": "+numbers.ReplaceAllString(f.Message(), "exchange N"))
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/minimize"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
@@ -105,14 +105,14 @@ func minimizeCapture(ctx context.Context, e cli.Env, o minimizeOptions, name str
 // run finds the smallest transcript, and shows its progress from the first second on.
 func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src capture.Source) (*minimize.Result, error) {
 	options := minimize.Options{Rule: o.rule, Agent: o.agent, Place: o.place, Anonymous: o.anonymize}
-	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
+	options.Found = func(ctx context.Context) ([]analysis.Finding, error) {
 		return judged.FindingsIn(ctx, e, "minimize", name, src)
 	}
 	if e.ShowsProgress() {
 		p := &cli.Progress{W: e.Err, What: "minimize", Began: time.Now()}
 		defer p.Clear()
 		options.OnStep = func(s minimize.Progress) {
-			p.Show(fmt.Sprintf("%s, %d bytes ", analyzer.Plural(int64(s.Exchanges), "exchange"), s.Bytes))
+			p.Show(fmt.Sprintf("%s, %d bytes ", analysis.Plural(int64(s.Exchanges), "exchange"), s.Bytes))
 		}
 	}
 	return minimize.Run(ctx, rules.All, src, options)
@@ -122,13 +122,13 @@ func (o *minimizeOptions) run(ctx context.Context, e cli.Env, name string, src c
 func (o *minimizeOptions) say(e cli.Env, r *minimize.Result) {
 	e.Tell("recorded: %s", report.Line(&r.Recorded))
 	for _, what := range r.Kept {
-		e.Tell("not neutral: %s has to stay as it is", analyzer.Clean(what))
+		e.Tell("not neutral: %s has to stay as it is", analysis.Clean(what))
 	}
 	how := "the smallest that shows it"
 	if r.Stopped {
 		how = fmt.Sprintf("stopped after %s, smaller may be possible (--timeout)", o.timeout)
 	}
 	fmt.Fprintf(e.Err, "minimize: %s of %d, %s; %s\n",
-		analyzer.Plural(int64(r.Progress.Exchanges), "exchange"), r.Of,
-		analyzer.Plural(int64(r.Bytes), "byte"), how)
+		analysis.Plural(int64(r.Progress.Exchanges), "exchange"), r.Of,
+		analysis.Plural(int64(r.Bytes), "byte"), how)
 }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
@@ -227,7 +227,7 @@ func truthOf(t *testing.T, name string) truth {
 }
 
 // placed says of findings which rules they are of, and where they stand.
-func placed(findings []analyzer.Finding) []string {
+func placed(findings []analysis.Finding) []string {
 	var list []string
 	for i := range findings {
 		list = append(list, findings[i].Rule.ID+" "+findings[i].Place.String())
@@ -356,7 +356,7 @@ func TestOnlookersAgree(t *testing.T) {
 	streams.Go(func() { askTour(planner, demo.ChildOf(""), tourCall("SendStreamingMessage")) }) //nolint:errcheck // it is in the capture
 	o.NeedLinks()
 	w.travel(t, planner, 5)
-	o.until(t, "what was found so far", func() bool { return o.found.Counts[analyzer.Error] == 10 && o.last.Counts.Failed > 0 })
+	o.until(t, "what was found so far", func() bool { return o.found.Counts[analysis.Error] == 10 && o.last.Counts.Failed > 0 })
 	screen.shows(t, "! 10 errors, live")
 	o.until(t, "the coverage of a recording in which nothing passes", func() bool { return o.Observed.Result().Counts == o.last.Counts })
 	w.endStreams()
@@ -373,7 +373,7 @@ func TestOnlookersAgree(t *testing.T) {
 	if n := o.engines.Load(); n != 0 || o.said != nil {
 		t.Errorf("%d engines judge what the recorder judges: %q", n, o.said)
 	}
-	screen.shows(t, fmt.Sprintf("! %d errors, ended", is.result.Found[analyzer.Error]))
+	screen.shows(t, fmt.Sprintf("! %d errors, ended", is.result.Found[analysis.Error]))
 
 	var whole struct{ Findings []report.Finding }
 	checked := startBeside(t, "check", name, "--format", "json").wait(t)
@@ -410,7 +410,7 @@ func TestOnlookerOfAKilledRecorder(t *testing.T) {
 	w.travel(t, planner, 3)
 	o := look(t, name)
 	screen := startScreen(t, name)
-	o.until(t, "what was found so far", func() bool { return o.found.Counts[analyzer.Error] == 3 })
+	o.until(t, "what was found so far", func() bool { return o.found.Counts[analysis.Error] == 3 })
 	screen.shows(t, "! 3 errors, live")
 	done := make(chan struct{})
 	go func() { // it is open when the recorder is killed
@@ -418,7 +418,7 @@ func TestOnlookerOfAKilledRecorder(t *testing.T) {
 		askTour(planner, demo.ChildOf(""), tourCall("SendStreamingMessage")) //nolint:errcheck // it fails
 	}()
 	w.travel(t, planner, 2)
-	o.until(t, "more", func() bool { return o.found.Counts[analyzer.Error] == 5 && o.engines.Load() == 0 })
+	o.until(t, "more", func() bool { return o.found.Counts[analysis.Error] == 5 && o.engines.Load() == 0 })
 	if err := recording.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +455,7 @@ func TestOnlookerOfOtherRules(t *testing.T) {
 	w.travel(t, r.Taps()[0].URL(), 3)
 	screen, o := startScreen(t, name), look(t, name)
 	screen.shows(t, "! 3 errors, live")
-	o.until(t, "what was found so far", func() bool { return o.found.Counts[analyzer.Error] == 3 && o.engines.Load() == 1 })
+	o.until(t, "what was found so far", func() bool { return o.found.Counts[analysis.Error] == 3 && o.engines.Load() == 1 })
 	w.travel(t, r.Taps()[0].URL(), 3)
 	cmdtest.Stop(t, r)
 	screen.shows(t, "! 6 errors, ended")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/peers"
 )
 
@@ -93,7 +93,7 @@ func probeClient(t *testing.T, argv, env []string) string {
 			continue
 		}
 		var failed []string
-		for _, category := range analyzer.Categories {
+		for _, category := range analysis.Categories {
 			for _, x := range r.Categories[string(category)] {
 				if x.Status == "fail" {
 					failed = append(failed, strings.TrimSpace("`"+x.Test+"` "+x.Severity))

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/completer"
 	"a2atap/cmd/internal/manual"
@@ -57,7 +57,7 @@ func run(ctx context.Context, e cli.Env, args []string) int {
 		}
 		lines := strings.Split(text, "\n")
 		for i := range lines {
-			lines[i] = saidOnce(analyzer.Clean(lines[i]))
+			lines[i] = saidOnce(analysis.Clean(lines[i]))
 		}
 		fmt.Fprintf(e.Err, "a2atap: %s\n", strings.Join(lines, "\n"))
 	}

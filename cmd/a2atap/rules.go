@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -68,10 +68,10 @@ func listRules(w io.Writer, format string, args []string) error {
 }
 
 // chooseRules returns the rule of that id, or those that all words are about.
-func chooseRules(words []string) ([]*analyzer.Rule, error) {
+func chooseRules(words []string) ([]*analysis.Rule, error) {
 	if len(words) == 1 {
 		if r := rules.ByID(words[0]); r != nil {
-			return []*analyzer.Rule{r}, nil
+			return []*analysis.Rule{r}, nil
 		}
 		if u, ok := rules.UnobservedByID(words[0]); ok {
 			return nil, cli.Usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
@@ -82,7 +82,7 @@ func chooseRules(words []string) ([]*analyzer.Rule, error) {
 			return nil, cli.Usage("invalid pattern %q: %w; write a rule's id, or a part of it with *", word, err)
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(rules.All), func(r *analyzer.Rule) bool {
+	list := slices.DeleteFunc(slices.Clone(rules.All), func(r *analysis.Rule) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return !isAbout(r, word) })
 	})
 	if len(list) == 0 {
@@ -93,7 +93,7 @@ func chooseRules(words []string) ([]*analyzer.Rule, error) {
 }
 
 // isAbout reports whether a word chooses a rule: as a pattern its id or family, else as a part of its id or its title.
-func isAbout(r *analyzer.Rule, word string) bool {
+func isAbout(r *analysis.Rule, word string) bool {
 	word = strings.ToLower(word)
 	for _, name := range []string{r.ID, r.Family} {
 		if ok, err := path.Match(word, name); ok && err == nil {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/cmdtest"
@@ -133,7 +133,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
 	w.talkRaw(t, taps[0].Addr(), forward, agent)
 	result, stats, err := r.Stop()
-	if err := out.End(present.Gate{Severity: analyzer.Error + 1, Never: true}, o.AllowEmpty, w.path, result, stats, err); err != nil {
+	if err := out.End(present.Gate{Severity: analysis.Error + 1, Never: true}, o.AllowEmpty, w.path, result, stats, err); err != nil {
 		t.Fatal(err)
 	}
 	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))

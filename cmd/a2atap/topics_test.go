@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/filter"
 )
@@ -64,7 +64,7 @@ func TestFilterTopic(t *testing.T) {
 
 // The place in the topic is written as places are.
 func TestPlacesTopic(t *testing.T) {
-	p := analyzer.Place{
+	p := analysis.Place{
 		Exchange: 12, Response: true, Part: "event[3]", Pointer: "/result/statusUpdate/status/state", HasPointer: true,
 	}
 	if !strings.Contains(placesTopic, "  "+p.String()+"\n") {

@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -39,8 +39,8 @@ type World struct {
 type Expectation struct {
 	ID       string // names it for good
 	Title    string
-	Category analyzer.Category
-	Level    analyzer.Level
+	Category analysis.Category
+	Level    analysis.Level
 	Sections []string
 	Fix      string
 	// look says how it came out, as the scenarios of package probe do.

@@ -3,7 +3,7 @@ package clienttest_test
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/injection"
 	"a2atap/replay/clienttest"
 	"a2atap/replay/probe"
@@ -29,7 +29,7 @@ func TestWorlds(t *testing.T) {
 			t.Errorf("%s lacks a title, a text or expectations", w.Name)
 		}
 		for _, o := range w.Judge(&clienttest.Seen{}) {
-			if ids[o.ID] || o.Title == "" || o.Fix == "" || len(o.Sections) == 0 || o.Level.Severity() < analyzer.Note {
+			if ids[o.ID] || o.Title == "" || o.Fix == "" || len(o.Sections) == 0 || o.Level.Severity() < analysis.Note {
 				t.Errorf("%s is there twice, or lacks something", o.ID)
 			}
 			ids[o.ID] = true

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
@@ -21,18 +21,18 @@ func Worlds() []*World {
 			Name: "usual", Title: "an agent of A2A 1.0", Agent: "spec", Options: quick, Text: "task-lifecycle hello",
 			Expectations: []*Expectation{
 				{
-					ID: "client-sends", Title: "the client sends a message that the agent takes", Category: analyzer.Lifecycle,
-					Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "1.0 §9.4.1", "1.0 §11.3"},
+					ID: "client-sends", Title: "the client sends a message that the agent takes", Category: analysis.Lifecycle,
+					Level: analysis.Must, Sections: []string{"1.0 §3.1.1", "1.0 §9.4.1", "1.0 §11.3"},
 					Fix: "Send messages as the specification writes them.", look: lookSends,
 				},
 				{
-					ID: "client-version", Title: "every request says which version is spoken", Category: analyzer.Interop,
-					Level: analyzer.Must, Sections: []string{"1.0 §3.6.1"},
+					ID: "client-version", Title: "every request says which version is spoken", Category: analysis.Interop,
+					Level: analysis.Must, Sections: []string{"1.0 §3.6.1"},
 					Fix: "Send A2A-Version: 1.0 with every request.", look: lookVersion,
 				},
 				{
-					ID: "client-stops", Title: "a task that has ended is left alone", Category: analyzer.Lifecycle,
-					Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.6"},
+					ID: "client-stops", Title: "a task that has ended is left alone", Category: analysis.Lifecycle,
+					Level: analysis.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.6"},
 					Fix:  "Send nothing to a task that has ended, and do not poll it any more.",
 					look: func(s *Seen) error { return lookStops(s, probe.Unclear("no task was seen to end")) },
 				},
@@ -42,7 +42,7 @@ func Worlds() []*World {
 			Name: "older", Title: "an agent of A2A 0.3", Agent: "spec03", Options: quick, Text: "task-lifecycle hello",
 			Expectations: []*Expectation{{
 				ID: "client-offered-version", Title: "the client speaks what the card offers, or nothing",
-				Category: analyzer.Interop, Level: analyzer.Must, Sections: []string{"0.3 §5.6.3", "1.0 §3.6"},
+				Category: analysis.Interop, Level: analysis.Must, Sections: []string{"0.3 §5.6.3", "1.0 §3.6"},
 				Fix:  "Take the version from the card. Where the client does not speak it, say so and send nothing.",
 				look: lookOffered,
 			}},
@@ -52,7 +52,7 @@ func Worlds() []*World {
 			Text: "task-lifecycle hello", Around: strangeInterface,
 			Expectations: []*Expectation{{
 				ID: "client-first-known", Title: "the client takes the first interface that it speaks",
-				Category: analyzer.Interop, Level: analyzer.Must, Sections: []string{"1.0 §8.3.2"},
+				Category: analysis.Interop, Level: analysis.Must, Sections: []string{"1.0 §8.3.2"},
 				Fix: "Go through supportedInterfaces in order, and take the first whose binding and version are spoken.",
 				look: func(s *Seen) error {
 					for _, c := range s.calls() {
@@ -69,7 +69,7 @@ func Worlds() []*World {
 			Text: "task-lifecycle hello", Around: strangeMembers,
 			Expectations: []*Expectation{{
 				ID: "client-unknown-members", Title: "members that the client does not know are ignored",
-				Category: analyzer.Interop, Level: analyzer.Should, Sections: []string{"1.0 §5.7"},
+				Category: analysis.Interop, Level: analysis.Should, Sections: []string{"1.0 §5.7"},
 				Fix: "Ignore members that are not known.", look: lookSame,
 			}},
 		},
@@ -78,7 +78,7 @@ func Worlds() []*World {
 			Text: "streaming hello", Around: strangeFrames,
 			Expectations: []*Expectation{{
 				ID: "client-sse", Title: "comments, other line ends and unknown fields of a stream do no harm",
-				Category: analyzer.Streaming, Level: analyzer.Must, Sections: []string{"1.0 §9.4.2", "SSE §9.2.6"},
+				Category: analysis.Streaming, Level: analysis.Must, Sections: []string{"1.0 §9.4.2", "SSE §9.2.6"},
 				Fix: "Read streams as the HTML standard says: lines end with CR, LF or both; comments and unknown fields are ignored.",
 				look: func(s *Seen) error {
 					if !s.streams() {
@@ -92,8 +92,8 @@ func Worlds() []*World {
 			Name: "no-card", Title: "at the place of the card is a page", Agent: "spec", Options: quick, Text: "task-lifecycle hello",
 			Around: htmlCard,
 			Expectations: []*Expectation{{
-				ID: "client-bad-card", Title: "what is not a card is refused, and nothing is sent", Category: analyzer.AgentCard,
-				Level: analyzer.Advice, Sections: []string{"1.0 §8.2"},
+				ID: "client-bad-card", Title: "what is not a card is refused, and nothing is sent", Category: analysis.AgentCard,
+				Level: analysis.Advice, Sections: []string{"1.0 §8.2"},
 				Fix: "Say that the card cannot be read. Do not guess where the agent is.",
 				look: func(s *Seen) error {
 					if calls := s.calls(); len(calls) > 0 {
@@ -112,7 +112,7 @@ func Worlds() []*World {
 			Text: "streaming hello", Fault: "cut-stream=2@SendStreamingMessage",
 			Expectations: []*Expectation{{
 				ID: "client-comes-back", Title: "a client whose stream broke off asks for the task again",
-				Category: analyzer.Streaming, Level: analyzer.Advice, Sections: []string{"1.0 §3.1.6", "1.0 §3.5.2"},
+				Category: analysis.Streaming, Level: analysis.Advice, Sections: []string{"1.0 §3.1.6", "1.0 §3.5.2"},
 				Fix:  "Subscribe to the task once more, or read it, until it has ended.",
 				look: lookComesBack,
 			}},
@@ -121,8 +121,8 @@ func Worlds() []*World {
 			Name: "silent-stream", Title: "a stream stays open after the end of its task", Agent: "spec", Options: quick, Stream: true,
 			Text: "task-lifecycle hello", Fault: "stall-stream=4",
 			Expectations: []*Expectation{{
-				ID: "client-leaves", Title: "a stream whose task has ended is left", Category: analyzer.Streaming,
-				Level: analyzer.Advice, Sections: []string{"1.0 §3.1.2"},
+				ID: "client-leaves", Title: "a stream whose task has ended is left", Category: analysis.Streaming,
+				Level: analysis.Advice, Sections: []string{"1.0 §3.1.2"},
 				Fix: "Take the state that ends a task for the end of its stream, whether it is closed or not.",
 				look: func(s *Seen) error {
 					switch {
@@ -140,13 +140,13 @@ func Worlds() []*World {
 			Options: refagent.Options{Fault: "state-blocking", StepTime: steps}, Text: "long-running hello",
 			Expectations: []*Expectation{
 				{
-					ID: "client-follows", Title: "a task at work is asked after until it has ended", Category: analyzer.Lifecycle,
-					Level: analyzer.Advice, Sections: []string{"1.0 §3.1.3", "1.0 §3.5.1"},
+					ID: "client-follows", Title: "a task at work is asked after until it has ended", Category: analysis.Lifecycle,
+					Level: analysis.Advice, Sections: []string{"1.0 §3.1.3", "1.0 §3.5.1"},
 					Fix: "Poll the task, or subscribe to it, until it has ended or waits.", look: lookFollows,
 				},
 				{
 					ID: "client-stops-polling", Title: "a task that has ended is not asked after any more",
-					Category: analyzer.Lifecycle, Level: analyzer.Should, Sections: []string{"1.0 §3.5.1"},
+					Category: analysis.Lifecycle, Level: analysis.Should, Sections: []string{"1.0 §3.5.1"},
 					Fix: "End polling with the state that ends the task.",
 					look: func(s *Seen) error {
 						return lookStops(s, &probe.Skip{Why: "the client did not see the end of the task"})
@@ -159,7 +159,7 @@ func Worlds() []*World {
 			Text: "task-lifecycle hello", Fault: "status=503,retry-after=1",
 			Expectations: []*Expectation{{
 				ID: "client-waits", Title: "a client that is told when to come back does not come sooner",
-				Category: analyzer.ErrorHandling, Level: analyzer.Should, Sections: []string{"RFC 9110 §10.2.3"},
+				Category: analysis.ErrorHandling, Level: analysis.Should, Sections: []string{"RFC 9110 §10.2.3"},
 				Fix: "Heed Retry-After.", look: lookWaits,
 			}},
 		},
@@ -170,8 +170,8 @@ func Worlds() []*World {
 			},
 			Text: "task-lifecycle hello",
 			Expectations: []*Expectation{{
-				ID: "client-gives-up", Title: "a client that is refused does not retry forever", Category: analyzer.ErrorHandling,
-				Level: analyzer.Advice, Sections: []string{"1.0 §7.3", "1.0 §7.4"},
+				ID: "client-gives-up", Title: "a client that is refused does not retry forever", Category: analysis.ErrorHandling,
+				Level: analysis.Advice, Sections: []string{"1.0 §7.3", "1.0 §7.4"},
 				Fix: "Tell the user which credentials are wanted, instead of sending the same again.",
 				look: func(s *Seen) error {
 					n := 0

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -101,13 +101,13 @@ func (c holding) artifact(rec, live Item, was, now assembly, number int) {
 			"updates without append replace what %s had: its reader keeps %d of %d chunks, recorded all %d", name,
 			now.replies-now.lost, now.replies, was.replies), c.changes(rec, live)...)
 	case was.name != "" && now.name != "" && withoutIDs(was.name) != withoutIDs(now.name):
-		c.content(rec, live, c.about(rec), fmt.Sprintf("%s is called %q, recorded %q", name, analyzer.Clip(now.name),
-			analyzer.Clip(was.name)))
+		c.content(rec, live, c.about(rec), fmt.Sprintf("%s is called %q, recorded %q", name, analysis.Clip(now.name),
+			analysis.Clip(was.name)))
 	case c.Recorded.Call.Operation == a2a.SubscribeToTask: // what it still saw is chance
 	case c.Live.End == Whole && c.Recorded.End == Whole && was.others == now.others:
 		if n := piecesLost(was.texts, strings.Join(now.texts, "")); n > 0 {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("%s lacks %s of its text, and has the rest word for word", name,
-				analyzer.Plural(n, "piece")))
+				analysis.Plural(n, "piece")))
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (c holding) history(rec, live Item) {
 		return n
 	}
 	if a, b := count(rec), count(live); b < a && !c.scope().covers(rec, "history") {
-		c.content(rec, live, c.about(rec), fmt.Sprintf("the history has %s, recorded %d", analyzer.Plural(b, "message"), a))
+		c.content(rec, live, c.about(rec), fmt.Sprintf("the history has %s, recorded %d", analysis.Plural(b, "message"), a))
 	}
 }
 

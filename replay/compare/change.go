@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // maxValue bounds the characters of a value in a Change: what a report holds must not grow with what an agent sends.
@@ -38,7 +38,7 @@ const around = 30
 // which they differ with a little around it. The same characters are left out of both, so that they stay aligned, and
 // what is left out is counted. They are safe for a terminal.
 func Excerpt(was, now string, limit int) (a, b string) {
-	x, y := []rune(analyzer.Clean(was)), []rune(analyzer.Clean(now))
+	x, y := []rune(analysis.Clean(was)), []rune(analysis.Clean(now))
 	if len(x) <= limit && len(y) <= limit {
 		return string(x), string(y)
 	}
@@ -56,11 +56,11 @@ func Excerpt(was, now string, limit int) (a, b string) {
 	show := func(text []rune) string {
 		var s strings.Builder
 		if begin > 0 {
-			fmt.Fprintf(&s, "(%s) …", analyzer.Plural(begin, "character"))
+			fmt.Fprintf(&s, "(%s) …", analysis.Plural(begin, "character"))
 		}
 		s.WriteString(Bounded(text[begin:len(text)-end], limit+2*around))
 		if end > 0 {
-			fmt.Fprintf(&s, "… (%s)", analyzer.Plural(end, "character"))
+			fmt.Fprintf(&s, "… (%s)", analysis.Plural(end, "character"))
 		}
 		return s.String()
 	}
@@ -95,7 +95,7 @@ func Bounded(text []rune, limit int) string {
 	if len(text) <= limit+limit/4 {
 		return string(text)
 	}
-	more := analyzer.Plural(len(text)-limit, "character") + " more"
+	more := analysis.Plural(len(text)-limit, "character") + " more"
 	if len(text) >= maxValue { // it may have been cut before
 		more = "at least " + more
 	}

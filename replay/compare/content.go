@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
 )
@@ -65,7 +65,7 @@ func (c *Comparison) cards(rec, live Item) {
 		c.content(rec, live, Effect{Gone: gone}, "the card no longer offers "+strings.Join(words, ", "), c.changes(rec, live)...)
 	}
 	if a, b := was.Version(), now.Version(); a != "" && b != "" && a != b {
-		c.content(rec, live, Effect{}, fmt.Sprintf("the card's version is %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
+		c.content(rec, live, Effect{}, fmt.Sprintf("the card's version is %q, recorded %q", analysis.Clip(b), analysis.Clip(a)),
 			newChange(was.Get("version").Pointer(), was.Get("version"), now.Get("version")))
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
@@ -117,7 +117,7 @@ func (c *Comparison) lists(rec, live Item) {
 		case !now.Exists() && c.scope().Covers(textOf(&rec.Answer), was.Pointer()):
 		case !now.Exists():
 			e := Effect{Task: was.ID()}
-			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
+			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analysis.Clip(was.ID())),
 				newChange(was.Pointer(), was.Value, a2a.Value{}))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.scope().hidesState(rec, was.Value):
 			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
@@ -125,7 +125,7 @@ func (c *Comparison) lists(rec, live Item) {
 				Kind: DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
 				Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
-					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
+					analysis.Clip(was.ID()), stateName(now.State()), was.State()),
 				Changes: []Change{newChange(a.Pointer(), a, b)},
 				Effect:  Effect{Task: was.ID(), Lasting: true},
 			})

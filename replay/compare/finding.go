@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 var (
@@ -16,8 +16,8 @@ var (
 // NewFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
 // by the same side in the same operation, at a place that differs only in numbers and in what binding and dialect put
 // around an object.
-func NewFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
-	shape := func(rule string, f *analyzer.Finding) string {
+func NewFindings(recorded, live []analysis.Finding) []analysis.Finding {
+	shape := func(rule string, f *analysis.Finding) string {
 		at := f.Place
 		at.Exchange = 0
 		return strings.Join([]string{
@@ -32,7 +32,7 @@ func NewFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 			known[shape(rule, f)] = true
 		}
 	}
-	var found []analyzer.Finding
+	var found []analysis.Finding
 	for i := range live {
 		if !known[shape(live[i].Rule.ID, &live[i])] {
 			found = append(found, live[i])

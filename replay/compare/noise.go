@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/noise"
 )
@@ -171,5 +171,5 @@ func unmatched(m *noise.Mismatch) string {
 	if m.Missing {
 		return fmt.Sprintf("%s is absent, expected to match %s", m.Named(), m.Expected())
 	}
-	return fmt.Sprintf("%s is %s, which does not match %s", m.Named(), analyzer.Clip(m.Now), m.Expected())
+	return fmt.Sprintf("%s is %s, which does not match %s", m.Named(), analysis.Clip(m.Now), m.Expected())
 }

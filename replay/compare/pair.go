@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/noise"
 )
@@ -190,12 +190,12 @@ func (p *Pairing) contradiction(text string) Difference {
 	d := Difference{Kind: DifferentID, Want: p.Wanted, Got: p.Live}
 	if p.Wanted != "" {
 		d.Message = fmt.Sprintf("%s %s, expected %s, which stands for %s",
-			text, analyzer.Clip(p.Live), analyzer.Clip(p.Wanted), analyzer.Clip(p.Recorded))
+			text, analysis.Clip(p.Live), analysis.Clip(p.Wanted), analysis.Clip(p.Recorded))
 		return d
 	}
 	d.Want = "an id of its own"
 	d.Message = fmt.Sprintf("%s %s in place of %s, but that stands for %s already",
-		text, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
+		text, analysis.Clip(p.Live), analysis.Clip(p.Recorded), analysis.Clip(p.AlreadyFor))
 	return d
 }
 

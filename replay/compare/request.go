@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/noise"
@@ -138,7 +138,7 @@ func (c *Requests) pairNamed() {
 func (c *Requests) named(p Pairing) {
 	d := Difference{Kind: DifferentMember, Place: c.at(c.Recorded), Want: p.Recorded, Got: p.Live}
 	if d.Message = fmt.Sprintf("the client names no %s", p.Role); p.Live != "" {
-		d.Message = fmt.Sprintf("the client names a %s, %s", p.Role, analyzer.Clip(p.Live))
+		d.Message = fmt.Sprintf("the client names a %s, %s", p.Role, analysis.Clip(p.Live))
 	}
 	c.add(d)
 }
@@ -168,7 +168,7 @@ func (c *Requests) contradiction(at, pointer string, p Pairing) {
 	d := p.contradiction(fmt.Sprintf("the client names %s", p.Role))
 	d.Place = at
 	if pointer != "" {
-		d.Changes = []Change{{Pointer: pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}}
+		d.Changes = []Change{{Pointer: pointer, Was: analysis.Clip(p.Wanted), Now: analysis.Clip(p.Live)}}
 	}
 	c.add(d)
 }
@@ -356,7 +356,7 @@ func (c *Requests) heads() {
 		c.add(Difference{
 			Kind: kind, Place: c.at(c.Recorded) + ".header[" + name + "]", Want: a, Got: b,
 			Message: fmt.Sprintf("%s of the client is %s, recorded %s",
-				name, orNothing(analyzer.Clip(b)), orNothing(analyzer.Clip(a))),
+				name, orNothing(analysis.Clip(b)), orNothing(analysis.Clip(a))),
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -50,7 +50,7 @@ func (c *Comparison) heads() {
 			LivePlace: c.liveHead() + ".header[Content-Type]",
 			Want:      c.Recorded.Media, Got: c.Live.Media,
 			Message: fmt.Sprintf("the answer is %s, recorded as %s",
-				analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
+				analysis.Clip(c.Live.Media), analysis.Clip(c.Recorded.Media)),
 		})
 	}
 }

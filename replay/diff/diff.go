@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/noise"
@@ -15,7 +15,7 @@ import (
 
 // Options says what to compare, and how. The zero value compares everything by the profile protocol, without rules.
 type Options struct {
-	Rules   []*analyzer.Rule             // judge both captures; they must have passed analyzer.Validate
+	Rules   []*analysis.Rule             // judge both captures; they must have passed analysis.Validate
 	KeepWas func(*capture.Exchange) bool // chooses exchanges of the first capture; nil chooses all
 	KeepNow func(*capture.Exchange) bool // of the second
 	Profile compare.Profile              // compare.Protocol if empty
@@ -25,8 +25,8 @@ type Options struct {
 	Late    time.Duration                // how much longer than in the first an answer or an event may take; 0 is any time
 	Sides   report.Sides                 // what the sides are called in the report; of one exchange each, whatever they ask
 
-	FoundWas []analyzer.Finding // what the rules find in the first capture, where the caller knows: without Rules
-	FoundNow []analyzer.Finding // in the second
+	FoundWas []analysis.Finding // what the rules find in the first capture, where the caller knows: without Rules
+	FoundNow []analysis.Finding // in the second
 }
 
 // Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the

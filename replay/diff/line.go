@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -196,7 +196,7 @@ func spoken(call *a2a.Call) string {
 // notes says what was compared otherwise than by the profile.
 func (c *comparison) notes() {
 	for _, how := range slices.Sorted(maps.Keys(c.meant)) {
-		c.note("%s compared by what they mean, not by names in JSON: %s", analyzer.Plural(c.meant[how], "exchange"), how)
+		c.note("%s compared by what they mean, not by names in JSON: %s", analysis.Plural(c.meant[how], "exchange"), how)
 	}
 	polls := func(list []*exchange) (n int) {
 		for _, e := range list {
@@ -257,7 +257,7 @@ func (c *comparison) findings(ctx context.Context) error {
 }
 
 // judge returns what the rules find in the chosen exchanges of a capture; what is known, if there are no rules.
-func (c *comparison) judge(ctx context.Context, s *side, known []analyzer.Finding) ([]analyzer.Finding, error) {
+func (c *comparison) judge(ctx context.Context, s *side, known []analysis.Finding) ([]analysis.Finding, error) {
 	if len(c.opts.Rules) > 0 {
 		result, err := engine.Run(ctx, c.opts.Rules, s.src, nil)
 		if err != nil {
@@ -265,7 +265,7 @@ func (c *comparison) judge(ctx context.Context, s *side, known []analyzer.Findin
 		}
 		known = result.Findings
 	}
-	return slices.DeleteFunc(slices.Clone(known), func(f analyzer.Finding) bool {
+	return slices.DeleteFunc(slices.Clone(known), func(f analysis.Finding) bool {
 		return f.Place.Exchange != 0 && !s.chosen[f.Place.Exchange]
 	}), nil
 }

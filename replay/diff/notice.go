@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
@@ -55,7 +55,7 @@ func (c *comparison) notices() {
 			c.report.Differences = append(c.report.Differences, compare.Difference{
 				Kind: compare.DifferentDelivery, Want: fmt.Sprint(a[what]), Got: fmt.Sprint(b[what]),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d",
-					analyzer.Clip(t.task), b[what], what, a[what]),
+					analysis.Clip(t.task), b[what], what, a[what]),
 				Effect: compare.Effect{Task: t.task, Agent: t.exchanges[0].agent},
 			})
 		}

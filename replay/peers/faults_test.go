@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
@@ -182,7 +182,7 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 
 // String says it in a few words.
 func (o faultOutcome) String() string {
-	text := analyzer.Plural(o.Events, "answer")
+	text := analysis.Plural(o.Events, "answer")
 	switch {
 	case o.Late:
 		return text + ", then waits on"

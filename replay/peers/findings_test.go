@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -181,12 +181,12 @@ func (c confirmation) matches(pair Pair) bool {
 }
 
 // checkFindings demands exactly the findings that are confirmed for the pair.
-func checkFindings(t *testing.T, pair Pair, found []analyzer.Finding) {
+func checkFindings(t *testing.T, pair Pair, found []analysis.Finding) {
 	t.Helper()
 	compareFindings(t, pair, confirmedFor(pair), found)
 }
 
-func compareFindings(t *testing.T, pair Pair, want []string, found []analyzer.Finding) {
+func compareFindings(t *testing.T, pair Pair, want []string, found []analysis.Finding) {
 	t.Helper()
 	diff := cmp.Diff(want, summarise(found), cmpopts.EquateEmpty())
 	if diff == "" {
@@ -204,7 +204,7 @@ func compareFindings(t *testing.T, pair Pair, want []string, found []analyzer.Fi
 // summarise writes one line for each rule and place: severity, side, slug, place, then the operations whose exchanges
 // it was found in, each with how often that was. How often the script polls is chance, so GetTask stands without a
 // number.
-func summarise(found []analyzer.Finding) (lines []string) {
+func summarise(found []analysis.Finding) (lines []string) {
 	counts := map[string]map[a2a.Operation]int{}
 	for i := range found {
 		f := &found[i]

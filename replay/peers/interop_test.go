@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 )
 
@@ -254,7 +254,7 @@ whether or not a step fails by it.
 	for _, c := range confirmed {
 		words := strings.Fields(c.finding)
 		severity, side, id := words[0], words[1], words[2]
-		at := slices.IndexFunc(rules.All, func(r *analyzer.Rule) bool { return r.ID == id })
+		at := slices.IndexFunc(rules.All, func(r *analysis.Rule) bool { return r.ID == id })
 		if at < 0 {
 			t.Fatalf("no rule %s", id)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 )
@@ -97,7 +97,7 @@ func probed(r *probe.Report, url string) string {
 		}
 		severity := x.Severity()
 		if x.Status == probe.Critical {
-			severity = analyzer.Error
+			severity = analysis.Error
 		}
 		message := timestamp.ReplaceAllString(strings.Join(strings.Fields(x.Message), " "), "{time}")
 		if runes := []rune(message); len(runes) > 300 {

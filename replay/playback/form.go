@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/compare"
@@ -302,5 +302,5 @@ func shown(s string) string {
 	if s == "" {
 		return ""
 	}
-	return analyzer.QuoteText(s)
+	return analysis.QuoteText(s)
 }

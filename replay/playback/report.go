@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/compare"
 )
 
@@ -73,7 +73,7 @@ func (r *Report) NotRequested() []string {
 	var lines []string
 	for i, u := range r.Unused {
 		if i == maxUnused {
-			return append(lines, fmt.Sprintf("not requested: %s", analyzer.Plural(len(r.Unused)-i, "more exchange")))
+			return append(lines, fmt.Sprintf("not requested: %s", analysis.Plural(len(r.Unused)-i, "more exchange")))
 		}
 		lines = append(lines, fmt.Sprintf("not requested: exchange %d %s", u.Exchange, u.Operation))
 	}

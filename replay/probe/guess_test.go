@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
@@ -39,7 +39,7 @@ func TestCardOfNoUse(t *testing.T) {
 				for _, r := range report.Results {
 					binding, _, named := strings.Cut(r.Test, "/")
 					switch {
-					case r.Bad() && r.Scenario.Category != analyzer.AgentCard:
+					case r.Bad() && r.Scenario.Category != analysis.AgentCard:
 						t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
 					case named && r.Status == probe.Pass:
 						passed[binding]++

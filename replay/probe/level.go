@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // The levels of conformance, best first, and what is said if too little was seen.
@@ -69,13 +69,13 @@ func (r *Report) broken() breaches {
 			list = &b.unclear
 		case !x.Bad():
 			continue
-		case x.Severity() <= analyzer.Warning:
+		case x.Severity() <= analysis.Warning:
 			list = &b.less
-		case x.Scenario.Category == analyzer.AgentCard:
+		case x.Scenario.Category == analysis.AgentCard:
 			list = &b.card
-		case x.Scenario.Category == analyzer.Lifecycle && slices.Contains(x.Scenario.Tags, "basic"):
+		case x.Scenario.Category == analysis.Lifecycle && slices.Contains(x.Scenario.Tags, "basic"):
 			list = &b.basic
-		case x.Scenario.Category == analyzer.Lifecycle && slices.Contains(x.Scenario.Tags, "core"):
+		case x.Scenario.Category == analysis.Lifecycle && slices.Contains(x.Scenario.Tags, "core"):
 			list = &b.life
 		}
 		*list = append(*list, x.Test)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 )
@@ -30,12 +30,12 @@ func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 			status = probe.Failed
 			copied := *scenario
 			scenario = &copied
-			scenario.Levels, scenario.Level = nil, analyzer.Must
+			scenario.Levels, scenario.Level = nil, analysis.Must
 			switch word[0] {
 			case '~':
-				scenario.Level = analyzer.Should
+				scenario.Level = analysis.Should
 			case '.':
-				scenario.Level = analyzer.May
+				scenario.Level = analysis.May
 			case '?':
 				status = probe.Unproved
 			}

@@ -3,7 +3,7 @@ package probe
 import (
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 )
 
@@ -38,7 +38,7 @@ type Result struct {
 
 // Severity returns how much it matters that the case failed: what the level of its scenario says, in
 // the protocol that was spoken.
-func (r *Result) Severity() analyzer.Severity { return r.Scenario.LevelIn(r.Protocol).Severity() }
+func (r *Result) Severity() analysis.Severity { return r.Scenario.LevelIn(r.Protocol).Severity() }
 
 // Bad reports whether a case failed or found the agent gone.
 func (r *Result) Bad() bool { return r.Status == Failed || r.Status == Critical }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/jws"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
@@ -324,7 +324,7 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 	}
 	if why := c.target.shut[c.at.Interface]; gone {
 		result.Status, result.Message = Unproved, "not asked: the agent was gone"
-	} else if why != "" && !c.scenario.Stranger && !c.scenario.CardOnly && c.scenario.Category != analyzer.AgentCard {
+	} else if why != "" && !c.scenario.Stranger && !c.scenario.CardOnly && c.scenario.Category != analysis.AgentCard {
 		result.Status, result.Message = Unproved, "not asked: "+why
 	} else {
 		err := r.ask(ctx, c, s)
@@ -359,7 +359,7 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 			}
 		}
 	}
-	if r.opts.NoCard && c.scenario.Category == analyzer.AgentCard {
+	if r.opts.NoCard && c.scenario.Category == analysis.AgentCard {
 		return &Skip{Why: "no card is to be read"}
 	}
 	switch {

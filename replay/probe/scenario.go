@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 )
 
@@ -15,11 +15,11 @@ type Scenario struct {
 	ID string
 	// Title says in one line what is asked and what must come.
 	Title    string
-	Category analyzer.Category
+	Category analysis.Category
 	// Level is the requirement word behind it. A broken MUST is an error, a SHOULD a warning, all else a note.
-	Level analyzer.Level
+	Level analysis.Level
 	// Levels has it for the protocols in which it is another word; may be nil.
-	Levels map[client.Protocol]analyzer.Level
+	Levels map[client.Protocol]analysis.Level
 	// Sections are where the requirement stands, one for each version: "1.0 §3.1.3", "0.3 §7.3".
 	Sections []string
 	// Protocols are those that it is for; empty for all.
@@ -100,7 +100,7 @@ func caseName(s *Scenario, version string, p client.Protocol) string {
 }
 
 // LevelIn returns the requirement word in a protocol.
-func (s *Scenario) LevelIn(p client.Protocol) analyzer.Level {
+func (s *Scenario) LevelIn(p client.Protocol) analysis.Level {
 	if level, ok := s.Levels[p]; ok {
 		return level
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/replay/playback"
 )
@@ -85,7 +85,7 @@ func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
 		if i == maxLines {
 			break
 		}
-		t.Errorf("%s: not matched: %s", file, analyzer.Clean(m.String()))
+		t.Errorf("%s: not matched: %s", file, analysis.Clean(m.String()))
 	}
 	if r.Missed > maxLines {
 		t.Errorf("%s: and %d more requests that nothing matches", file, r.Missed-maxLines)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -84,7 +84,7 @@ func (o *RunOptions) tellMissing(t testing.TB, file string) {
 	if o.OnMissing == nil {
 		o.OnMissing = func(m *replay.Missing) {
 			t.Helper()
-			t.Logf("%s: %s, and it is sent without; RunOptions.Authorize gives it", file, analyzer.Clean(m.String()))
+			t.Logf("%s: %s, and it is sent without; RunOptions.Authorize gives it", file, analysis.Clean(m.String()))
 		}
 	}
 }
@@ -126,14 +126,14 @@ func tell(t testing.TB, file string, r *report.Report) {
 	}
 	for i := range r.Lines {
 		if l := &r.Lines[i]; l.Status == report.LeftOut {
-			t.Logf("%s: left out: exchange %d %s: %s", file, l.Exchange, l.Operation, analyzer.Clean(l.Why))
+			t.Logf("%s: left out: exchange %d %s: %s", file, l.Exchange, l.Operation, analysis.Clean(l.Why))
 		}
 	}
 	if d := r.Deliveries; d.LeftOut > 0 {
-		t.Logf("%s: left out: %s: %s", file, analyzer.Plural(int64(d.LeftOut), "notification"), analyzer.Clean(d.Why))
+		t.Logf("%s: left out: %s: %s", file, analysis.Plural(int64(d.LeftOut), "notification"), analysis.Clean(d.Why))
 	}
 	for _, note := range r.Notes {
-		t.Logf("%s: %s", file, analyzer.Clean(note))
+		t.Logf("%s: %s", file, analysis.Clean(note))
 	}
 	if r.Sent == 0 {
 		t.Errorf("%s: nothing was sent, so nothing is known of the agent", file)

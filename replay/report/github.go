@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/markup"
 )
 
@@ -17,7 +17,7 @@ func gitHub(w io.Writer, r *Report) error {
 	for i := range causes {
 		c := &causes[i]
 		if more := len(causes) - i; i == markup.MaxAnnotations-1 && more > 1 {
-			markup.Annotate(&b, markup.Error, "a2atap "+r.verb(), fmt.Sprintf("and %s more", analyzer.Plural(more, "cause")))
+			markup.Annotate(&b, markup.Error, "a2atap "+r.verb(), fmt.Sprintf("and %s more", analysis.Plural(more, "cause")))
 			break
 		}
 		text := headline(&c.Group)

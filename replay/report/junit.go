@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/junit"
 	"a2atap/replay/compare"
 )
@@ -24,7 +24,7 @@ type junitSuite struct {
 // each difference that belongs to no exchange. The failure of what only follows from another difference names that one.
 // The output of the suite is the verdict.
 func JUnit(w io.Writer, r *Report) error {
-	suite := junitSuite{Name: analyzer.Clean(r.verb() + " " + r.Capture), Out: analyzer.Clean(r.Verdict()) + "\n"}
+	suite := junitSuite{Name: analysis.Clean(r.verb() + " " + r.Capture), Out: analysis.Clean(r.Verdict()) + "\n"}
 	t := newTracer(r)
 	t.trace()
 	failures, others := t.failures()
@@ -35,7 +35,7 @@ func JUnit(w io.Writer, r *Report) error {
 		case c.Failure != nil:
 			suite.Failures++
 		case l.Status == LeftOut:
-			c.Skipped = &junit.Message{Message: analyzer.Clean(l.Why)}
+			c.Skipped = &junit.Message{Message: analysis.Clean(l.Why)}
 			suite.Skipped++
 		}
 		suite.Cases = append(suite.Cases, c)
@@ -62,7 +62,7 @@ func (t *tracer) failures() (of map[*Line]*junit.Message, others []junit.Case) {
 	of = map[*Line]*junit.Message{}
 	for i := range t.Differences {
 		d, l := &t.Differences[i], t.lines[i]
-		message := &junit.Message{Message: analyzer.Clean(brief(d.Summary())), Text: t.details(i)}
+		message := &junit.Message{Message: analysis.Clean(brief(d.Summary())), Text: t.details(i)}
 		switch {
 		case l == nil || d.Kind == compare.DifferentFinding:
 			others = append(others, junit.Case{

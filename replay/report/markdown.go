@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/compare"
@@ -71,7 +71,7 @@ func (r *Report) mdCause(b *strings.Builder, n int, c *Cause) {
 		b.WriteString("```diff\n")
 		for _, change := range changes {
 			was, now := compare.Excerpt(change.Was, change.Now, shown)
-			fmt.Fprintf(b, "@@ %s @@\n", analyzer.Clean(pointerOf(change)))
+			fmt.Fprintf(b, "@@ %s @@\n", analysis.Clean(pointerOf(change)))
 			if was != "" {
 				fmt.Fprintf(b, "- %s\n", was)
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/compare"
 )
 
@@ -92,7 +92,7 @@ type Report struct {
 	Lines       []Line
 	Differences []compare.Difference // those of the lines, of notifications, and new findings
 	Deliveries  Deliveries
-	Findings    []analyzer.Finding // new ones, in the replayed traffic
+	Findings    []analysis.Finding // new ones, in the replayed traffic
 	Notes       []string           // further remarks
 }
 
@@ -153,9 +153,9 @@ func (r *Report) result() string {
 	case n == 0:
 		return "no difference"
 	case causes < n:
-		return fmt.Sprintf("%s (%s)", analyzer.Plural(n, "difference"), analyzer.Plural(causes, "cause"))
+		return fmt.Sprintf("%s (%s)", analysis.Plural(n, "difference"), analysis.Plural(causes, "cause"))
 	}
-	return analyzer.Plural(n, "difference")
+	return analysis.Plural(n, "difference")
 }
 
 // uncompared says what was not compared.
@@ -169,10 +169,10 @@ func (r *Report) uncompared() []string {
 	}
 	if r.Ignored > 0 {
 		words = append(words, fmt.Sprintf("ignored: %s by %s",
-			analyzer.Plural(r.Ignored, "place"), analyzer.Plural(r.IgnoredBy, "rule")))
+			analysis.Plural(r.Ignored, "place"), analysis.Plural(r.IgnoredBy, "rule")))
 	}
 	if r.Matching > 0 {
-		words = append(words, "compared with an expression: "+analyzer.Plural(r.Matching, "place"))
+		words = append(words, "compared with an expression: "+analysis.Plural(r.Matching, "place"))
 	}
 	if r.Lost > 0 {
 		words = append(words, fmt.Sprintf("incomplete: %d exchanges were not recorded", r.Lost))

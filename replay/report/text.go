@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/compare"
 )
 
@@ -63,7 +63,7 @@ type text struct {
 func (t *textWriter) line(indent int, pieces ...text) {
 	t.b.WriteString(strings.Repeat(" ", indent))
 	for _, p := range pieces {
-		t.b.WriteString(t.paint(p.ink, analyzer.Clean(p.s)))
+		t.b.WriteString(t.paint(p.ink, analysis.Clean(p.s)))
 	}
 	t.b.WriteByte('\n')
 }

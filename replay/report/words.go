@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/compare"
 )
 
@@ -62,7 +62,7 @@ func named(operation string, tasks []string) string {
 
 // brief bounds what goes into a line beside other words. Ids fit.
 func brief(s string) string {
-	return compare.Bounded([]rune(analyzer.Clean(s)), shown/2)
+	return compare.Bounded([]rune(analysis.Clean(s)), shown/2)
 }
 
 // A consequence is what follows from a cause, in the same exchanges, in words.
@@ -214,10 +214,10 @@ func atPlace(at string) string {
 func (r *Report) following(c *Cause) string {
 	var words []string
 	if n := c.Count(); n > 0 {
-		words = append(words, analyzer.Plural(n, "consequence"))
+		words = append(words, analysis.Plural(n, "consequence"))
 	}
 	if n := len(c.NotSent); n > 0 {
-		words = append(words, fmt.Sprintf("%s not sent", analyzer.Plural(n, "request")))
+		words = append(words, fmt.Sprintf("%s not sent", analysis.Plural(n, "request")))
 	}
 	return strings.Join(words, ", ")
 }
@@ -247,7 +247,7 @@ func (r *Report) rest() []string {
 			fmt.Sprintf("left out: exchange %d, %s: %s", l.Exchange, named(l.Operation, []string{l.Task}), l.Why))
 	}
 	if d := r.Deliveries; d.LeftOut > 0 {
-		lines = append(lines, fmt.Sprintf("left out: %s: %s", analyzer.Plural(d.LeftOut, "notification"), d.Why))
+		lines = append(lines, fmt.Sprintf("left out: %s: %s", analysis.Plural(d.LeftOut, "notification"), d.Why))
 	}
 	for _, note := range r.Notes {
 		lines = append(lines, "note: "+note)

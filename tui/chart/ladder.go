@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/sequence"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -25,7 +25,7 @@ const (
 // MarkOf returns the sign of a finding of an arrow, and its style.
 func MarkOf(a *sequence.Arrow, i int) (string, style.Style) {
 	if i >= len(a.Severities) {
-		return style.OfSeverity(analyzer.Error)
+		return style.OfSeverity(analysis.Error)
 	}
 	return style.OfSeverity(a.Severities[i])
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
@@ -41,7 +41,7 @@ func TestLadder(t *testing.T) {
 	broken := at(30, "booker", "traveller", "reset by agent")
 	broken.Broken = true
 	warned := at(20, "booker", "traveller", "200 working")
-	warned.Findings, warned.Severities = []string{"one", "two"}, []analyzer.Severity{analyzer.Warning, analyzer.Note}
+	warned.Findings, warned.Severities = []string{"one", "two"}, []analysis.Severity{analysis.Warning, analysis.Note}
 	unknown := at(25, "booker", "booker", "to itself")
 	unknown.Findings = []string{"three"}
 	for _, c := range []struct {

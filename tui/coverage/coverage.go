@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/tui/keys"
@@ -40,7 +40,7 @@ type Panel struct {
 type coverageLine struct {
 	words  string         // of a heading
 	broken bool           // a rule under the heading was
-	rule   *analyzer.Rule // nil for a heading
+	rule   *analysis.Rule // nil for a heading
 	on     judgment.Coverage
 }
 
@@ -51,7 +51,7 @@ func (c *Panel) Scope() keys.Scope { return keys.InCoverage }
 
 func (c *Panel) Title() string { return "coverage" }
 
-func (c *Panel) Target() analyzer.Place { return analyzer.Place{} }
+func (c *Panel) Target() analysis.Place { return analysis.Place{} }
 
 // Begin returns the command that reads what was observed. What takes long is read less often.
 func (c *Panel) Begin() tea.Cmd {
@@ -102,7 +102,7 @@ func (c *Panel) set(msg coverage) tea.Cmd {
 			}
 			msg.result.Found, msg.result.Critical = c.shared.Found.Counts, ledger.Critical
 		}
-		c.verdict = msg.result.Verdict(analyzer.Error).String()
+		c.verdict = msg.result.Verdict(analysis.Error).String()
 		c.Resize(c.width, c.height) // what the verdict needs is known now
 		c.rebuild()
 	}
@@ -115,7 +115,7 @@ func (c *Panel) set(msg coverage) tea.Cmd {
 // rebuild lists what was observed. The cursor stays at its line.
 func (c *Panel) rebuild() {
 	key := ""
-	var rule *analyzer.Rule
+	var rule *analysis.Rule
 	if l := c.outline.At(c.outline.Cursor); l != nil {
 		key = c.keyAbove(c.outline.Shown[c.outline.Cursor])
 		rule = c.lines[l.Item].rule
@@ -133,7 +133,7 @@ func (c *Panel) rebuild() {
 		l.Item = len(c.lines)
 		lines, c.lines = append(lines, l), append(c.lines, what)
 	}
-	seen := make(map[*analyzer.Rule]bool)
+	seen := make(map[*analysis.Rule]bool)
 	for i := range c.known.on {
 		on := &c.known.on[i]
 		link := on.Link.String()
@@ -143,7 +143,7 @@ func (c *Panel) rebuild() {
 		}
 		c.addCategories(add, link, on.Rules, c.shared.Load.Rules)
 	}
-	var never []*analyzer.Rule
+	var never []*analysis.Rule
 	for _, r := range c.shared.Load.Rules {
 		if !seen[r] {
 			never = append(never, r)
@@ -170,10 +170,10 @@ func (c *Panel) keyAbove(line int) string {
 
 // addCategories lists rules by category, broken ones first, then those that were observed.
 func (c *Panel) addCategories(
-	add func(panel.OutlineLine, coverageLine), under string, on map[*analyzer.Rule]judgment.Coverage, rules []*analyzer.Rule,
+	add func(panel.OutlineLine, coverageLine), under string, on map[*analysis.Rule]judgment.Coverage, rules []*analysis.Rule,
 ) {
-	for _, category := range analyzer.Categories {
-		var list []*analyzer.Rule
+	for _, category := range analysis.Categories {
+		var list []*analysis.Rule
 		observed, broken := 0, 0
 		for _, r := range rules {
 			if r.Category != category {
@@ -190,7 +190,7 @@ func (c *Panel) addCategories(
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortStableFunc(list, func(a, b *analyzer.Rule) int { return standing(on[a]) - standing(on[b]) })
+		slices.SortStableFunc(list, func(a, b *analysis.Rule) int { return standing(on[a]) - standing(on[b]) })
 		words := fmt.Sprintf("%s: %d of %d observed, %d broken", report.Kebab(category), observed, len(list), broken)
 		if on == nil {
 			words = fmt.Sprintf("%s: %d", report.Kebab(category), len(list))
@@ -229,7 +229,7 @@ func (c *Panel) Status() string {
 func (c *Panel) Fold() (tea.Cmd, bool) { return nil, c.outline.Fold() }
 
 // Rule returns the rule under the cursor, or nil.
-func (c *Panel) Rule() *analyzer.Rule {
+func (c *Panel) Rule() *analysis.Rule {
 	if l := c.outline.At(c.outline.Cursor); l != nil {
 		return c.lines[l.Item].rule
 	}

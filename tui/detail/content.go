@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/document"
 	"a2atap/tui/find"
 	"a2atap/tui/panel"
@@ -28,9 +28,9 @@ type content struct {
 	folding  document.Folding
 	pattern  *find.Pattern      // nil if nothing is searched for
 	opened   int                // the event that was opened for a match, -1 if none was
-	kept     []analyzer.Finding // as a reading says
+	kept     []analysis.Finding // as a reading says
 	building uint64             // ticket of the document under way
-	goal     analyzer.Place     // where to move when the document is ready
+	goal     analysis.Place     // where to move when the document is ready
 	sought   bool               // the cursor is at the goal, or the user has moved it
 	Err      error
 }
@@ -59,7 +59,7 @@ func (c *content) source() document.Source {
 }
 
 // findings returns the findings of the exchange, which a reading may have told before they were listed.
-func (c *content) findings() []analyzer.Finding {
+func (c *content) findings() []analysis.Finding {
 	if found := c.shared.Found.Of(c.Seq); found != nil {
 		return found
 	}

@@ -15,7 +15,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/document"
 	"a2atap/tui/find"
 	"a2atap/tui/keys"
@@ -41,14 +41,14 @@ type Panel struct {
 // loaded is the message of readOn.
 type loaded struct {
 	load.Excerpt
-	found  []analyzer.Finding // as a reading says
+	found  []analysis.Finding // as a reading says
 	ticket uint64
 	took   time.Duration
 	err    error
 }
 
 // New returns the detail of an exchange, at a place of it. Begin reads it.
-func New(s *panel.Shared, goal analyzer.Place) *Panel {
+func New(s *panel.Shared, goal analysis.Place) *Panel {
 	d := &Panel{content: content{
 		shared: s, Seq: goal.Exchange, goal: goal, limit: document.FirstShown, pattern: s.Pattern, opened: -1,
 	}}
@@ -100,7 +100,7 @@ func (d *Panel) readOn(pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		load.Pause(pause)
 		begin := time.Now()
-		var found []analyzer.Finding
+		var found []analysis.Finding
 		if r := load.Reading.Now(); r != nil {
 			if err := load.KeptCards(r.Head().Cards); err != nil {
 				return loaded{ticket: ticket, Excerpt: sofar, took: time.Since(begin), err: err}
@@ -112,8 +112,8 @@ func (d *Panel) readOn(pause time.Duration) tea.Cmd {
 	}
 }
 
-func (d *Panel) Target() analyzer.Place {
-	at := analyzer.Place{Exchange: d.Seq}
+func (d *Panel) Target() analysis.Place {
+	at := analysis.Place{Exchange: d.Seq}
 	if i := d.EventAtCursor(); i >= 0 {
 		return load.EventAt(d.Excerpt.Exchange, d.Excerpt.Events.Number(i))
 	}
@@ -224,7 +224,7 @@ func (d *Panel) seekGoal() tea.Cmd {
 }
 
 // TurnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
-func (d *Panel) TurnTo(at analyzer.Place) tea.Cmd {
+func (d *Panel) TurnTo(at analysis.Place) tea.Cmd {
 	if at.Part == "" && !at.Response {
 		return nil
 	}
@@ -340,7 +340,7 @@ func (d *Panel) Jump(step int) (tea.Cmd, bool) {
 }
 
 // seek moves to a place: to its finding if there is one, else to the place itself. What it is folded in is unfolded.
-func (d *Panel) seek(at analyzer.Place) tea.Cmd {
+func (d *Panel) seek(at analysis.Place) tea.Cmd {
 	d.Window.Move(0)
 	if at.Part == "" && !at.Response {
 		return nil
@@ -442,14 +442,14 @@ type Other struct {
 
 // NewOther returns the detail of an exchange of a capture that the shared state belongs to, and that is in a file.
 func NewOther(s *panel.Shared, seq uint64, file string) *Other {
-	return &Other{New(s, analyzer.Place{Exchange: seq}), file}
+	return &Other{New(s, analysis.Place{Exchange: seq}), file}
 }
 
 func (e *Other) Scope() keys.Scope { return keys.InElsewhere }
 
 func (e *Other) Title() string { return fmt.Sprintf("%d in %s", e.Seq, e.file) }
 
-func (e *Other) Target() analyzer.Place { return analyzer.Place{} }
+func (e *Other) Target() analysis.Place { return analysis.Place{} }
 
 // Update keeps away what is said of the capture that is looked at.
 func (e *Other) Update(msg tea.Msg) tea.Cmd {

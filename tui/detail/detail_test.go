@@ -3,7 +3,7 @@ package detail
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/document"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -40,7 +40,7 @@ func TestSpotsAndLines(t *testing.T) {
 func BenchmarkLongStream(b *testing.B) {
 	l := load.New(b.Context(), tuitest.Long(b, 200_000), nil)
 	for b.Loop() {
-		d := New(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
+		d := New(&panel.Shared{Load: l}, analysis.Place{Exchange: 1})
 		d.Resize(80, 22)
 		d.Update(d.Begin()())
 		d.Update(d.build()())

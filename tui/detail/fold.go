@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/document"
 	"a2atap/tui/keys"
 )
@@ -14,7 +14,7 @@ import (
 type folds struct {
 	in     *content
 	near   spot           // where the cursor was when all was folded
-	nearTo analyzer.Place // what it was at; none otherwise
+	nearTo analysis.Place // what it was at; none otherwise
 }
 
 // underCursor says how the object or array that begins in the line under the cursor is shown.
@@ -65,7 +65,7 @@ func (f *folds) foldAll() tea.Cmd {
 // seekNear moves to what is left of the place where the cursor was before foldAll.
 func (f *folds) seekNear() {
 	at := f.nearTo
-	f.nearTo = analyzer.Place{}
+	f.nearTo = analysis.Place{}
 	if at.Exchange == 0 {
 		return
 	}
@@ -87,7 +87,7 @@ func (f *folds) seekNear() {
 }
 
 // reveal unfolds what a finding is in, and goes there.
-func (f *folds) reveal(at analyzer.Place) tea.Cmd {
+func (f *folds) reveal(at analysis.Place) tea.Cmd {
 	f.in.folding.UnfoldAround(at)
 	f.in.goal, f.in.sought = at, false
 	return f.in.build()

@@ -3,7 +3,7 @@ package detail
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/find"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -14,7 +14,7 @@ import (
 func BenchmarkSearchEvents(b *testing.B) {
 	m := tuitest.Long(b, 100_000)
 	l := load.New(b.Context(), m, nil)
-	d := New(&panel.Shared{Load: l}, analyzer.Place{Exchange: 1})
+	d := New(&panel.Shared{Load: l}, analysis.Place{Exchange: 1})
 	d.Resize(80, 22)
 	d.Update(d.Begin()())
 	for d.More {

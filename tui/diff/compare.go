@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
 	"a2atap/tui/load"
@@ -55,7 +55,7 @@ type compared struct {
 
 // compareSides compares two sides as a2atap diff does.
 func compareSides(
-	ctx context.Context, l *load.Loader, ticket uint64, was, now Side, found map[uint64][]analyzer.Finding,
+	ctx context.Context, l *load.Loader, ticket uint64, was, now Side, found map[uint64][]analysis.Finding,
 ) tea.Cmd {
 	return func() tea.Msg {
 		msg := compared{ticket: ticket}
@@ -85,7 +85,7 @@ func compareSides(
 }
 
 // readSide reads what is to be compared, and names it.
-func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]analyzer.Finding) (*load.Part, string, error) {
+func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]analysis.Finding) (*load.Part, string, error) {
 	if s.Other != nil {
 		return s.Other, s.Name, nil
 	}

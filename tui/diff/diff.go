@@ -10,7 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
@@ -61,7 +61,7 @@ func (d *Panel) Scope() keys.Scope { return keys.InDiff }
 
 func (d *Panel) Title() string { return "diff of " + d.was.Words() + " and " + d.now.Words() }
 
-func (d *Panel) Target() analyzer.Place { return analyzer.Place{} }
+func (d *Panel) Target() analysis.Place { return analysis.Place{} }
 
 func (d *Panel) Status() string {
 	if !d.ready {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
@@ -22,7 +22,7 @@ func (s Source) Arrow(a *sequence.Arrow) []Line {
 
 // arrow writes what passed at an arrow.
 func (w *writer) arrow(a *sequence.Arrow) {
-	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
+	at := analysis.Place{Exchange: a.Exchange, Response: a.Response}
 	res := w.Exchange.Response
 	switch {
 	case a.Broken && w.Exchange.Fault != nil:
@@ -40,7 +40,7 @@ func (w *writer) arrow(a *sequence.Arrow) {
 }
 
 // message writes the first line of a head, and the body, or the other lines if there is none.
-func (w *writer) message(at analyzer.Place, raw []byte, body *capture.Body, mark string, look style.Style) {
+func (w *writer) message(at analysis.Place, raw []byte, body *capture.Body, mark string, look style.Style) {
 	first, fields, _ := strings.Cut(string(raw), "\n")
 	w.put(at, style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
 	if len(body.Data) == 0 {
@@ -59,7 +59,7 @@ func (w *writer) message(at analyzer.Place, raw []byte, body *capture.Body, mark
 
 // arrowEvents writes the event of an arrow; of several that are one arrow, a line for each.
 func (w *writer) arrowEvents(a *sequence.Arrow, events []capture.Event) {
-	none := func(analyzer.Place) bool { return false }
+	none := func(analysis.Place) bool { return false }
 	var reading *reading.Reading
 	for i := range events {
 		e := &events[i]
@@ -77,6 +77,6 @@ func (w *writer) arrowEvents(a *sequence.Arrow, events []capture.Event) {
 		}
 	}
 	if len(w.lines) == 0 {
-		w.put(analyzer.Place{}, style.Text(style.Dim, "not read here; enter opens the exchange at this place"), 0)
+		w.put(analysis.Place{}, style.Text(style.Dim, "not read here; enter opens the exchange at this place"), 0)
 	}
 }

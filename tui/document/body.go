@@ -6,15 +6,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 
 // body writes a body, and how much of it is missing.
-func (w *writer) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
-	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
+func (w *writer) body(at analysis.Place, b *capture.Body, head *capture.Head) {
+	mine := func(p analysis.Place) bool { return p.Response == at.Response && p.Part == "body" }
 	if len(b.Data) == 0 {
 		if b.Size != 0 {
 			w.say(at, style.Text(style.Dim, absent(b)), 0)
@@ -22,7 +22,7 @@ func (w *writer) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
 		w.found(mine)
 		return
 	}
-	w.say(analyzer.Place{}, style.Line{}, 0)
+	w.say(analysis.Place{}, style.Line{}, 0)
 	data, err := b.Data, error(nil)
 	if w.View != Raw {
 		data, err = b.Decode(head)
@@ -54,7 +54,7 @@ func absent(b *capture.Body) string {
 }
 
 // content writes bytes as the view requires, cut to the limit, with findings below their lines.
-func (w *writer) content(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
+func (w *writer) content(at analysis.Place, data []byte, mine func(analysis.Place) bool) {
 	whole := len(data)
 	if whole > w.Limit {
 		data = data[:w.Limit]
@@ -79,7 +79,7 @@ func (w *writer) content(at analyzer.Place, data []byte, mine func(analyzer.Plac
 	}
 }
 
-func (w *writer) plain(at analyzer.Place, pieces []string) {
+func (w *writer) plain(at analysis.Place, pieces []string) {
 	for i, piece := range pieces {
 		if i == MaxLines && !w.whole {
 			w.tooManyLines(at, len(pieces))
@@ -89,14 +89,14 @@ func (w *writer) plain(at analyzer.Place, pieces []string) {
 	}
 }
 
-func (w *writer) tooManyLines(at analyzer.Place, lines int) {
+func (w *writer) tooManyLines(at analysis.Place, lines int) {
 	w.say(at, style.Text(style.Title, fmt.Sprintf("… %s of %s lines; a2atap show prints all", text.Number(MaxLines),
 		text.Number(lines))), 0)
 }
 
 // json writes a JSON text. A finding is written below the line where its value begins or, if the value is absent, where
 // the nearest enclosing value begins.
-func (w *writer) json(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
+func (w *writer) json(at analysis.Place, data []byte, mine func(analysis.Place) bool) {
 	lines := LayJSON(data)
 	where := make(map[string]int, len(lines))
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -104,7 +104,7 @@ func (w *writer) json(at analyzer.Place, data []byte, mine func(analyzer.Place) 
 			where[lines[i].pointer] = i
 		}
 	}
-	below := make(map[int][]*analyzer.Finding)
+	below := make(map[int][]*analysis.Finding)
 	for i := range w.Findings {
 		if f := &w.Findings[i]; mine(f.Place) {
 			n := nearest(where, f.Place.Pointer)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui/style"
@@ -24,7 +24,7 @@ func (f *facts) add(name, value string) {
 }
 
 // decoded writes the decoded request or response.
-func (w *writer) decoded(at analyzer.Place) {
+func (w *writer) decoded(at analysis.Place) {
 	call := &w.doc.Reading.Call
 	if !at.Response {
 		w.facts(at, callFacts(call, w.doc.Reading.Dialects))
@@ -37,12 +37,12 @@ func (w *writer) decoded(at analyzer.Place) {
 	w.facts(at, answerFacts(&a))
 }
 
-func (w *writer) decodedEvent(at analyzer.Place, data []byte) {
+func (w *writer) decodedEvent(at analysis.Place, data []byte) {
 	a := a2a.DecodeEvent(&w.doc.Reading.Call, data)
 	w.facts(at, answerFacts(&a))
 }
 
-func (w *writer) facts(at analyzer.Place, list facts) {
+func (w *writer) facts(at analysis.Place, list facts) {
 	if len(list) == 0 {
 		w.say(at, style.Text(style.Dim, "nothing of A2A"), 0)
 	}

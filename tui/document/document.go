@@ -13,7 +13,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -46,10 +46,10 @@ func (s Source) layout() Document {
 }
 
 func (w *writer) request() {
-	at := analyzer.Place{Exchange: w.Exchange.Seq}
+	at := analysis.Place{Exchange: w.Exchange.Seq}
 	w.noted()
 	if how := w.Exchange.Client.How; how != "" && how != "user-agent" && how != "default" {
-		w.say(analyzer.Place{}, style.Text(style.Dim, "client "+w.Exchange.Client.Name+": "+how), 0)
+		w.say(analysis.Place{}, style.Text(style.Dim, "client "+w.Exchange.Client.Name+": "+how), 0)
 	}
 	w.head(at, w.Exchange.Request.Head, style.Request, "→ ")
 	head := capture.ParseRequestHead(w.Exchange.Request.Head)
@@ -67,27 +67,27 @@ func (w *writer) noted() {
 		words += "# " + w.Note.Comment
 	}
 	if words != "" {
-		w.say(analyzer.Place{}, style.Text(style.Title, strings.TrimSpace(words)), 2)
+		w.say(analysis.Place{}, style.Text(style.Title, strings.TrimSpace(words)), 2)
 	}
 }
 
 func (w *writer) answer() {
-	w.say(analyzer.Place{}, style.Line{}, 0)
-	at := analyzer.Place{Exchange: w.Exchange.Seq, Response: true}
+	w.say(analysis.Place{}, style.Line{}, 0)
+	at := analysis.Place{Exchange: w.Exchange.Seq, Response: true}
 	res := w.Exchange.Response
 	if res == nil {
 		w.say(at, style.Text(style.Dim, "no response was recorded"), 0)
-		w.found(func(p analyzer.Place) bool { return p.Response })
+		w.found(func(p analysis.Place) bool { return p.Response })
 		return
 	}
 	for _, head := range res.Informational {
-		w.head(analyzer.Place{}, head, style.Dim, "← ")
+		w.head(analysis.Place{}, head, style.Dim, "← ")
 	}
 	w.head(at, res.Head, style.Answer, "← ")
 	if res.Stream {
-		w.say(analyzer.Place{}, style.Line{}, 0)
+		w.say(analysis.Place{}, style.Line{}, 0)
 		w.say(at.Body(), style.Text(style.Dim, w.howMany()+"; enter opens one"+w.bars()), 0)
-		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
+		w.found(func(p analysis.Place) bool { return p.Response && p.Part == "body" })
 		return
 	}
 	head := capture.ParseResponseHead(res.Head)
@@ -96,7 +96,7 @@ func (w *writer) answer() {
 }
 
 // head writes a head, with its findings below each line.
-func (w *writer) head(at analyzer.Place, raw []byte, look style.Style, mark string) {
+func (w *writer) head(at analysis.Place, raw []byte, look style.Style, mark string) {
 	if w.counting && w.Pattern.Absent(raw) {
 		return
 	}
@@ -108,12 +108,12 @@ func (w *writer) head(at analyzer.Place, raw []byte, look style.Style, mark stri
 	} else {
 		first, rest, _ := strings.Cut(string(raw), "\n")
 		w.put(at.Line(), style.Text(look, mark+strings.TrimRight(first, "\r")), 2)
-		w.found(func(p analyzer.Place) bool { return p.Response == at.Response && isFirst(p.Part) })
+		w.found(func(p analysis.Place) bool { return p.Response == at.Response && isFirst(p.Part) })
 		for field := range strings.Lines(rest) {
 			w.field(at, strings.TrimRight(field, "\r\n"))
 		}
 	}
-	w.found(func(p analyzer.Place) bool {
+	w.found(func(p analysis.Place) bool {
 		return p.Response == at.Response && at.Exchange > 0 && (w.View == Raw && isFirst(p.Part) ||
 			w.headerAbsent(p, raw))
 	})
@@ -122,7 +122,7 @@ func (w *writer) head(at analyzer.Place, raw []byte, look style.Style, mark stri
 func isFirst(part string) bool { return part == "" || part == "line" || part == "status" }
 
 // headerAbsent reports whether a place is a header that the head, as it is shown, does not have.
-func (w *writer) headerAbsent(p analyzer.Place, raw []byte) bool {
+func (w *writer) headerAbsent(p analysis.Place, raw []byte) bool {
 	name, ok := HeaderOf(p.Part)
 	if !ok {
 		return false
@@ -137,36 +137,36 @@ func HeaderOf(part string) (string, bool) {
 	return strings.TrimSuffix(name, "]"), ok
 }
 
-func (w *writer) field(at analyzer.Place, field string) {
+func (w *writer) field(at analysis.Place, field string) {
 	if field == "" {
 		return
 	}
 	name, value, _ := strings.Cut(field, ":")
 	w.put(at.Header(name), style.Text(style.Name, name).Add(style.Dim, ":").Add(style.Normal, value), 4)
-	w.found(func(p analyzer.Place) bool {
+	w.found(func(p analysis.Place) bool {
 		broken, ok := HeaderOf(p.Part)
 		return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
 	})
 }
 
-func (w *writer) trailer(at analyzer.Place, raw []byte) {
+func (w *writer) trailer(at analysis.Place, raw []byte) {
 	fields, _ := capture.ParseFields(raw)
 	for field := range strings.Lines(string(raw)) {
 		name, value, _ := strings.Cut(strings.TrimRight(field, "\r\n"), ":")
 		w.put(at.Trailer(name), style.Text(style.Name, "trailer "+name).Add(style.Dim, ":").Add(style.Normal, value), 4)
-		w.found(func(p analyzer.Place) bool {
+		w.found(func(p analysis.Place) bool {
 			broken, ok := trailerOf(p)
 			return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
 		})
 	}
-	w.found(func(p analyzer.Place) bool {
+	w.found(func(p analysis.Place) bool {
 		broken, ok := trailerOf(p)
 		return ok && p.Response == at.Response && !fields.Has(broken)
 	})
 }
 
 // trailerOf returns the name of the field that a place in a trailer names, and whether it names one.
-func trailerOf(p analyzer.Place) (string, bool) {
+func trailerOf(p analysis.Place) (string, bool) {
 	name, ok := strings.CutPrefix(p.Part, "trailer[")
 	return strings.TrimSuffix(name, "]"), ok
 }
@@ -197,7 +197,7 @@ func (w *writer) contents() {
 			}
 		})
 		if err != nil {
-			w.say(analyzer.Place{}, style.Text(style.Error, "! "+err.Error()), 2)
+			w.say(analysis.Place{}, style.Text(style.Error, "! "+err.Error()), 2)
 		}
 		w.doc.Open[i] = w.part()
 	}
@@ -225,7 +225,7 @@ func (w *writer) howMany() string {
 }
 
 // event writes the content of one event.
-func (w *writer) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
+func (w *writer) event(at analysis.Place, e *capture.Event, mine func(analysis.Place) bool) {
 	if w.counting && w.View != Decoded && w.Pattern.Absent(e.Raw) {
 		return
 	}
@@ -279,7 +279,7 @@ func (w *writer) failures() {
 	s := w.Load.ShownSummary(w.Exchange)
 	for i := range s.Errors {
 		if words := s.Errors[i].String(); words != "" {
-			w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+words), 2)
+			w.say(analysis.Place{}, style.Text(style.Error, "✗ "+words), 2)
 		}
 	}
 	for _, end := range s.Ended {
@@ -287,35 +287,35 @@ func (w *writer) failures() {
 		if end.Text != "" {
 			words += ": " + end.Text
 		}
-		w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+words), 2)
+		w.say(analysis.Place{}, style.Text(style.Error, "✗ "+words), 2)
 	}
 }
 
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *writer) ending() {
-	w.say(analyzer.Place{}, style.Line{}, 0)
+	w.say(analysis.Place{}, style.Line{}, 0)
 	if res := w.Exchange.Response; res != nil && res.Stream {
-		w.trailer(analyzer.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
+		w.trailer(analysis.Place{Exchange: w.Exchange.Seq, Response: true}, res.Trailer)
 	}
 	if w.Exchange.Fault != nil {
 		w.failures()
-		w.say(analyzer.Place{}, w.fault(), 2)
+		w.say(analysis.Place{}, w.fault(), 2)
 	}
 	if l, known := End(w.Exchange, w.More); known {
-		w.say(analyzer.Place{}, l, 0)
+		w.say(analysis.Place{}, l, 0)
 	}
 	if w.Exchange.Lost > 0 {
-		w.say(analyzer.Place{}, style.Text(style.Warning,
+		w.say(analysis.Place{}, style.Text(style.Warning,
 			"? "+text.Plural(w.Exchange.Lost, "byte")+" were not recorded; it is not known where"), 2)
 	}
 	for _, r := range w.Exchange.Rewrites {
-		w.say(analyzer.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
+		w.say(analysis.Place{}, style.Text(style.Dim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.Exchange.Notes {
 		if strings.HasPrefix(note, capture.FaultMadeHere) {
-			w.say(analyzer.Place{}, style.Text(style.Error, "✗ "+note), 2)
+			w.say(analysis.Place{}, style.Text(style.Error, "✗ "+note), 2)
 		} else {
-			w.say(analyzer.Place{}, style.Text(style.Dim, "note: "+note), 2)
+			w.say(analysis.Place{}, style.Text(style.Dim, "note: "+note), 2)
 		}
 	}
 }

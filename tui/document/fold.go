@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/find"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -22,17 +22,17 @@ const (
 // A Folding says which objects and arrays of JSON texts are folded. The zero value says that none is.
 type Folding struct {
 	All  bool                    // those below the first level
-	flip map[analyzer.Place]bool // those of which the opposite holds; it is never changed, since commands read it
+	flip map[analysis.Place]bool // those of which the opposite holds; it is never changed, since commands read it
 }
 
 // folded reports whether the object or array at a place is folded, so many levels deep in its text.
-func (f Folding) folded(at analyzer.Place, depth int) bool { return (f.All && depth > 0) != f.flip[at] }
+func (f Folding) folded(at analysis.Place, depth int) bool { return (f.All && depth > 0) != f.flip[at] }
 
 // Toggle folds or unfolds.
-func (f *Folding) Toggle(at analyzer.Place) {
+func (f *Folding) Toggle(at analysis.Place) {
 	flip := maps.Clone(f.flip)
 	if flip == nil {
-		flip = make(map[analyzer.Place]bool)
+		flip = make(map[analysis.Place]bool)
 	}
 	if flip[at] {
 		delete(flip, at)
@@ -43,7 +43,7 @@ func (f *Folding) Toggle(at analyzer.Place) {
 }
 
 // UnfoldAround unfolds what a place is inside of.
-func (f *Folding) UnfoldAround(at analyzer.Place) {
+func (f *Folding) UnfoldAround(at analysis.Place) {
 	depth := 0
 	for i := 0; i < len(at.Pointer); i++ {
 		if at.Pointer[i] != '/' {
@@ -61,7 +61,7 @@ func (l *JSONLine) foldable() bool { return l.opens && l.begins && l.Depth < Max
 
 // jsonLine writes a line of a JSON text, with the findings that belong below it, and returns the last line that it
 // stands for: a folded value is one line.
-func (w *writer) jsonLine(at analyzer.Place, lines []JSONLine, i int, below map[int][]*analyzer.Finding) (last int) {
+func (w *writer) jsonLine(at analysis.Place, lines []JSONLine, i int, below map[int][]*analysis.Finding) (last int) {
 	l := &lines[i]
 	found := w.inJSON(l)
 	if w.counting {
@@ -78,7 +78,7 @@ func (w *writer) jsonLine(at analyzer.Place, lines []JSONLine, i int, below map[
 	}
 	row := style.Text(style.Normal, text.Blanks(indent)).Join(l.Line)
 	end, matched, how := i, 0, NoNode
-	var hidden []analyzer.Place
+	var hidden []analysis.Place
 	if l.foldable() {
 		how = nodeOpen
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/tui/text"
 )
@@ -130,7 +130,7 @@ func checkNodes(t *testing.T, lines []JSONLine) {
 }
 
 func TestUnfoldAround(t *testing.T) {
-	at := analyzer.Place{Exchange: 1}.Body()
+	at := analysis.Place{Exchange: 1}.Body()
 	for _, all := range []bool{false, true} {
 		f := Folding{All: all}
 		if !all {

@@ -3,7 +3,7 @@ package document
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
 )
@@ -27,7 +27,7 @@ func (s *Source) counter() writer {
 func (s *Source) MatchesInEvent(e *capture.Event) int {
 	s.Exchange.ReadEvent(e)
 	w := s.counter()
-	w.event(load.EventAt(s.Exchange, e.K), e, func(analyzer.Place) bool { return false })
+	w.event(load.EventAt(s.Exchange, e.K), e, func(analysis.Place) bool { return false })
 	return w.matched
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/tui/find"
 	"a2atap/tui/load"
@@ -27,8 +27,8 @@ func FuzzMatches(f *testing.F) {
 		s := Source{Excerpt: load.Excerpt{Exchange: x}, Width: max(int(width), 8), Limit: MaxShown, Pattern: p}
 		w := s.counter()
 		w.request()
-		for _, flip := range []analyzer.Place{{}, analyzer.Place{Exchange: 1}.Body().At("/a")} {
-			s.Folds = Folding{All: all, flip: map[analyzer.Place]bool{flip: true}}
+		for _, flip := range []analysis.Place{{}, analysis.Place{Exchange: 1}.Body().At("/a")} {
+			s.Folds = Folding{All: all, flip: map[analysis.Place]bool{flip: true}}
 			lines := writer{Source: s}
 			lines.request()
 			checkMatches(t, lines.part(), w.matched)

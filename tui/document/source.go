@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/notes"
 	"a2atap/tui/find"
@@ -108,14 +108,14 @@ const (
 // A Line is a line of the detail.
 type Line struct {
 	style.Line
-	Place      analyzer.Place
+	Place      analysis.Place
 	Finding    bool              // it is a finding at place
-	Found      *analyzer.Finding // which, if it is one
+	Found      *analysis.Finding // which, if it is one
 	highlights []highlighted     // where it matches what is searched for, in order
 	Upto       int               // matches of its part of the detail that begin up to the end of this line
 	Node       Node              // the object or array that begins in it
 	depth      int               // of a JSON text: how many objects and arrays it is in
-	Hidden     []analyzer.Place  // findings inside, if node is folded
+	Hidden     []analysis.Place  // findings inside, if node is folded
 }
 
 // A Document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
@@ -136,7 +136,7 @@ type Source struct {
 	load.Excerpt
 	Context  context.Context
 	Load     *load.Loader
-	Findings []analyzer.Finding
+	Findings []analysis.Finding
 	View     View
 	Width    int
 	Limit    int   // bytes of a body

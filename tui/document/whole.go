@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
 	"a2atap/tui/load"
@@ -36,7 +36,7 @@ const indentRoom = 120
 // taken off and JSON laid out, events, findings below the lines where they stand, and at last how it ended. No line is
 // wrapped, and none is left out. It stops at an error of take, and returns it.
 func Print(
-	x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part Part, take func(style.Line) error,
+	x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part Part, take func(style.Line) error,
 ) error {
 	p := printing{take: take, writer: writer{Source: Source{
 		Excerpt: load.Excerpt{Exchange: x}, Findings: findings, Width: indentRoom, Limit: math.MaxInt, Reading: r,
@@ -81,12 +81,12 @@ func (p *printing) flush() error {
 // stream prints an event at a time, since there may be a great many.
 func (p *printing) stream() error {
 	res := p.Exchange.Response
-	p.say(analyzer.Place{}, style.Line{}, 0)
-	at := analyzer.Place{Exchange: p.Exchange.Seq, Response: true}
+	p.say(analysis.Place{}, style.Line{}, 0)
+	at := analysis.Place{Exchange: p.Exchange.Seq, Response: true}
 	p.head(at, res.Head, style.Answer, "← ")
-	p.found(func(f analyzer.Place) bool { return f.Response && f.Part == "body" })
+	p.found(func(f analysis.Place) bool { return f.Response && f.Part == "body" })
 	for i := range res.Events {
-		p.say(analyzer.Place{}, style.Line{}, 0)
+		p.say(analysis.Place{}, style.Line{}, 0)
 		p.headedEvent(&res.Events[i])
 		if err := p.flush(); err != nil {
 			return err
@@ -112,8 +112,8 @@ func (p *printing) headedEvent(e *capture.Event) {
 }
 
 // inEvent returns what tells whether a place is in an event.
-func inEvent(e *capture.Event) func(analyzer.Place) bool {
-	return func(at analyzer.Place) bool {
+func inEvent(e *capture.Event) func(analysis.Place) bool {
+	return func(at analysis.Place) bool {
 		k, is := load.EventNumber(at)
 		return is && e.K > 0 && k == e.K
 	}

@@ -3,7 +3,7 @@ package document
 import (
 	"math"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/find"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -30,7 +30,7 @@ func (w *writer) part() []Line {
 }
 
 // put writes a line of the exchange. It is searched.
-func (w *writer) put(at analyzer.Place, l style.Line, indent int) {
+func (w *writer) put(at analysis.Place, l style.Line, indent int) {
 	var found []find.Range
 	if w.Pattern != nil {
 		found = w.Pattern.In(l.String())
@@ -39,10 +39,10 @@ func (w *writer) put(at analyzer.Place, l style.Line, indent int) {
 }
 
 // say writes a line of our own about the exchange. It is not searched.
-func (w *writer) say(at analyzer.Place, l style.Line, indent int) { w.write(at, l, indent, nil) }
+func (w *writer) say(at analysis.Place, l style.Line, indent int) { w.write(at, l, indent, nil) }
 
 // write writes a line with matches in it.
-func (w *writer) write(at analyzer.Place, l style.Line, indent int, found []find.Range) {
+func (w *writer) write(at analysis.Place, l style.Line, indent int, found []find.Range) {
 	if w.counting {
 		w.matched += len(found)
 		return
@@ -60,7 +60,7 @@ func (w *writer) write(at analyzer.Place, l style.Line, indent int, found []find
 }
 
 // found writes the findings whose place matches a condition.
-func (w *writer) found(choose func(analyzer.Place) bool) {
+func (w *writer) found(choose func(analysis.Place) bool) {
 	for i := range w.Findings {
 		if f := &w.Findings[i]; choose(f.Place) {
 			w.finding(f)
@@ -69,7 +69,7 @@ func (w *writer) found(choose func(analyzer.Place) bool) {
 }
 
 // finding writes a finding.
-func (w *writer) finding(f *analyzer.Finding) {
+func (w *writer) finding(f *analysis.Finding) {
 	columns := w.Width - 1
 	if w.whole {
 		columns = math.MaxInt
@@ -78,7 +78,7 @@ func (w *writer) finding(f *analyzer.Finding) {
 }
 
 // FindingLines returns a finding, wrapped to a width.
-func FindingLines(f *analyzer.Finding, columns int) []Line {
+func FindingLines(f *analysis.Finding, columns int) []Line {
 	mark, look := style.OfSeverity(f.Severity)
 	var lines []Line
 	for i, piece := range text.Prose(f.Message()+" ["+f.Rule.ID+"]", columns-2) {

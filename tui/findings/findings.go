@@ -8,7 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/keys"
 	"a2atap/tui/page"
 	"a2atap/tui/panel"
@@ -73,7 +73,7 @@ func (f *Panel) First(seq uint64) {
 }
 
 // Selected returns the finding under the cursor, the first one under a heading, or nil.
-func (f *Panel) Selected() *analyzer.Finding {
+func (f *Panel) Selected() *analysis.Finding {
 	i := f.list.Under()
 	if i < 0 || f.list.Lines[i].Item >= len(f.shared.Found.List) {
 		return nil
@@ -81,11 +81,11 @@ func (f *Panel) Selected() *analyzer.Finding {
 	return &f.shared.Found.List[f.list.Lines[i].Item]
 }
 
-func (f *Panel) Target() analyzer.Place {
+func (f *Panel) Target() analysis.Place {
 	if found := f.Selected(); found != nil {
 		return found.Place
 	}
-	return analyzer.Place{}
+	return analysis.Place{}
 }
 
 func (f *Panel) Update(msg tea.Msg) tea.Cmd {
@@ -153,8 +153,8 @@ func (f *Panel) Fold() (tea.Cmd, bool) {
 
 func (f *Panel) Status() string {
 	counts := &f.shared.Found.Counts
-	words := fmt.Sprintf("%s, %s, %s", text.Plural(counts[analyzer.Error], "error"),
-		text.Plural(counts[analyzer.Warning], "warning"), text.Plural(counts[analyzer.Note], "note"))
+	words := fmt.Sprintf("%s, %s, %s", text.Plural(counts[analysis.Error], "error"),
+		text.Plural(counts[analysis.Warning], "warning"), text.Plural(counts[analysis.Note], "note"))
 	if more := f.shared.Found.Total() - len(f.shared.Found.List); more > 0 {
 		words += fmt.Sprintf("; the first %s are listed", text.Number(len(f.shared.Found.List)))
 	}
@@ -304,7 +304,7 @@ func (f *Panel) rebuild() {
 // heldFinding is what the cursor stays at: a heading, by its key, or a finding.
 type heldFinding struct {
 	key     string
-	finding *analyzer.Finding
+	finding *analysis.Finding
 }
 
 // hold remembers what the cursor is at.
@@ -328,7 +328,7 @@ func (f *Panel) regroup() {
 }
 
 // nameOf says of a finding what its heading does not: its rule, or under a rule who broke it.
-func (f *Panel) nameOf(found *analyzer.Finding) string {
+func (f *Panel) nameOf(found *analysis.Finding) string {
 	if f.by == findingsByRule {
 		return found.Link.Client + " → " + found.Link.Agent
 	}
@@ -340,11 +340,11 @@ func (f *Panel) groupLine(i int, l *panel.OutlineLine) style.Line {
 	g := &f.groups[l.Item]
 	mark, look := style.OfSeverity(g.worst())
 	var counts []string
-	for s := analyzer.Error; ; s-- {
+	for s := analysis.Error; ; s-- {
 		if n := g.counts[s]; n > 0 {
 			counts = append(counts, text.Plural(n, s.String()))
 		}
-		if s == analyzer.Note {
+		if s == analysis.Note {
 			break
 		}
 	}

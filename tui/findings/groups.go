@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // A findingGrouping is what findings stand under.
@@ -25,7 +25,7 @@ func (g findingGrouping) words() string {
 }
 
 // of returns what a finding stands under.
-func (g findingGrouping) of(f *analyzer.Finding) string {
+func (g findingGrouping) of(f *analysis.Finding) string {
 	switch g {
 	case findingsByRule:
 		return f.Rule.ID
@@ -41,24 +41,24 @@ func (g findingGrouping) of(f *analyzer.Finding) string {
 type findingGroup struct {
 	name      string
 	found     []int // indices of findings
-	counts    [analyzer.Error + 1]int
+	counts    [analysis.Error + 1]int
 	exchanges int
 	title     string // of the rule that all have broken
 }
 
 // worst returns the worst severity of the findings.
-func (g *findingGroup) worst() analyzer.Severity {
-	for s := analyzer.Error; s > analyzer.Note; s-- {
+func (g *findingGroup) worst() analysis.Severity {
+	for s := analysis.Error; s > analysis.Note; s-- {
 		if g.counts[s] > 0 {
 			return s
 		}
 	}
-	return analyzer.Note
+	return analysis.Note
 }
 
 // groupFindings sorts findings, worse ones first, and groups them: groups with worse findings, and then with more of
 // them, come first.
-func groupFindings(list []analyzer.Finding, by findingGrouping) []findingGroup {
+func groupFindings(list []analysis.Finding, by findingGrouping) []findingGroup {
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
@@ -96,6 +96,6 @@ func groupFindings(list []analyzer.Finding, by findingGrouping) []findingGroup {
 	return groups
 }
 
-func sameFinding(a, b *analyzer.Finding) bool {
+func sameFinding(a, b *analysis.Finding) bool {
 	return a.Rule == b.Rule && a.Place == b.Place && a.Seen == b.Seen && a.Expected == b.Expected
 }

@@ -12,7 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/sequence"
 	"a2atap/tui/chart"
 	"a2atap/tui/document"
@@ -236,15 +236,15 @@ func (f *Panel) selected() (sequence.Arrow, bool) {
 	return f.content.arrows[f.rows[f.window.Cursor].arrow], true
 }
 
-func (f *Panel) Target() analyzer.Place {
+func (f *Panel) Target() analysis.Place {
 	if f.falls && f.fall.selected() > 0 {
 		return f.fall.Target()
 	}
 	a, ok := f.selected()
 	if !ok {
-		return analyzer.Place{Exchange: f.seq}
+		return analysis.Place{Exchange: f.seq}
 	}
-	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
+	at := analysis.Place{Exchange: a.Exchange, Response: a.Response}
 	if a.Event > 0 {
 		at = at.Event(a.Event)
 	}

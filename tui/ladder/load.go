@@ -8,7 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
@@ -70,7 +70,7 @@ func readLadder(l *load.Loader, ticket, seq uint64, found load.Snapshot, pause t
 }
 
 // draw adds the arrows of an exchange, and its lane. The middle of a very long stream becomes one arrow.
-func (w *content) draw(l *load.Loader, x *capture.Exchange, s *summary.Summary, found []analyzer.Finding) {
+func (w *content) draw(l *load.Loader, x *capture.Exchange, s *summary.Summary, found []analysis.Finding) {
 	short := load.Shorten(x, w.ends)
 	reading := l.Reader.Read(short)
 	w.arrows = append(w.arrows, sequence.Of(short, reading, s, found)...)
@@ -237,7 +237,7 @@ func readWorkflow(l *load.Loader,
 	}
 }
 
-func drawWorkflow(l *load.Loader, w *content, found map[uint64][]analyzer.Finding) error {
+func drawWorkflow(l *load.Loader, w *content, found map[uint64][]analysis.Finding) error {
 	rows := make(map[uint64]load.Entry, len(w.seqs))
 	_, err := l.Each(w.seqs, maxWorkflowEvents, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/chart"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
@@ -93,7 +93,7 @@ func (f *waterfall) act(a keys.Action) bool {
 	return false
 }
 
-func (f *waterfall) Target() analyzer.Place { return analyzer.Place{Exchange: f.selected()} }
+func (f *waterfall) Target() analysis.Place { return analysis.Place{Exchange: f.selected()} }
 
 // fallColumns are the widths of the columns before the bars.
 type fallColumns struct{ number, link, request, status, took int }

@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -217,9 +217,9 @@ func (w *Workflow) jump(step int) tea.Cmd {
 	return panel.Say("no further finding in this workflow")
 }
 
-func (w *Workflow) Target() analyzer.Place {
+func (w *Workflow) Target() analysis.Place {
 	if list := w.ladder.content.tree; w.asTree && w.tree.Cursor < len(list) {
-		return analyzer.Place{Exchange: list[w.tree.Cursor].Seq}
+		return analysis.Place{Exchange: list[w.tree.Cursor].Seq}
 	}
 	return w.ladder.Target()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/command"
@@ -241,7 +241,7 @@ func (f *Filter) values(name string) []string {
 	case "rule":
 		return f.lines.shared.RuleIDs()
 	case "severity":
-		return []string{analyzer.Error.String(), analyzer.Warning.String(), analyzer.Note.String()}
+		return []string{analysis.Error.String(), analysis.Warning.String(), analysis.Note.String()}
 	}
 	return filter.Values(name)
 }

@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture/filter"
 	"a2atap/tui/load"
@@ -110,7 +110,7 @@ func (s *filtering) next() tea.Cmd {
 	l := s.shared.Load
 	if l.Reading.Now() != nil {
 		below, list, all, f, ticket := s.bound, s.pool, s.all, s.filter, s.ticket
-		var found map[uint64][]analyzer.Finding
+		var found map[uint64][]analysis.Finding
 		if !l.Reading.Whole() {
 			found = s.facts(1, below-1)
 		}
@@ -136,7 +136,7 @@ func (s *filtering) next() tea.Cmd {
 }
 
 // facts returns the findings that the filter may ask for.
-func (s *filtering) facts(from, to uint64) map[uint64][]analyzer.Finding {
+func (s *filtering) facts(from, to uint64) map[uint64][]analysis.Finding {
 	if !s.judging() {
 		return nil
 	}

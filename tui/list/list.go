@@ -12,7 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/find"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
@@ -45,7 +45,7 @@ func (l *Panel) Scope() keys.Scope { return keys.InList }
 
 func (l *Panel) Title() string { return "exchanges" }
 
-func (l *Panel) Target() analyzer.Place { return analyzer.Place{Exchange: l.Selected()} }
+func (l *Panel) Target() analysis.Place { return analysis.Place{Exchange: l.Selected()} }
 
 // Idle reports whether all is shown as it is to be: no row is being read, the filter was tried on all exchanges, and the
 // list is sorted and grouped.

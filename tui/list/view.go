@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/sorting"
@@ -70,7 +70,7 @@ func (d drawing) row(c panel.Columns, i int) style.Line {
 	if worst, found := d.shared.Found.Worst(seq); found {
 		mark, look = style.OfSeverity(worst)
 	} else if e.Worst > 0 && d.shared.Judged.Behind {
-		mark, look = style.OfSeverity(analyzer.Severity(e.Worst - 1))
+		mark, look = style.OfSeverity(analysis.Severity(e.Worst - 1))
 	}
 	row := d.window.Row(i).Add(look, mark).
 		Add(d.numberStyle(seq), d.indented(c, i, seq))
@@ -137,7 +137,7 @@ func (d drawing) indented(c panel.Columns, i int, seq uint64) string {
 func (d drawing) headingLine(i int, h *sorting.Heading, row sorting.Row) style.Line {
 	mark, look := " ", style.Normal
 	if h.Worst > 0 {
-		mark, look = style.OfSeverity(analyzer.Severity(h.Worst - 1))
+		mark, look = style.OfSeverity(analysis.Severity(h.Worst - 1))
 	}
 	fold := "▾ "
 	if d.folds.Folded(h.Key) {

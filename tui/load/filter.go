@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture"
@@ -15,9 +15,9 @@ import (
 
 // deciding returns those exchanges of a sorted list that match a filter, as their rows tell. Those whose rows do not are
 // read.
-func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	var chosen, unsure []uint64
-	mine := make(map[uint64][]analyzer.Finding)
+	mine := make(map[uint64][]analysis.Finding)
 	marks := l.Notes.Now()
 	for _, seq := range seqs {
 		row := l.Reading.Row(l.Context, seq)
@@ -58,7 +58,7 @@ func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]an
 // ScanRows tests exchanges by their rows, from the newest of those before one to the oldest, for a while: all of them, or
 // those of a sorted list.
 func (l *Loader) ScanRows(
-	ticket uint64, f *filter.Filter, list []uint64, all bool, below uint64, found map[uint64][]analyzer.Finding,
+	ticket uint64, f *filter.Filter, list []uint64, all bool, below uint64, found map[uint64][]analysis.Finding,
 ) Scanned {
 	answer := Scanned{Ticket: ticket, From: below, below: below}
 	var pages [][]uint64 // of matches, the newest first
@@ -186,7 +186,7 @@ func (l *Loader) Narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 
 // Scan tests the exchanges from up to below, or only those of a list among them.
 func (l *Loader) Scan(
-	ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding,
+	ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analysis.Finding,
 ) tea.Cmd {
 	return func() tea.Msg {
 		answer := Scanned{Ticket: ticket, From: from, below: below}
@@ -217,7 +217,7 @@ func (l *Loader) Scan(
 }
 
 // Matching returns those exchanges of a sorted list that match a filter.
-func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	if l.Reading.Now() != nil {
 		return l.deciding(f, seqs, found)
 	}
@@ -233,7 +233,7 @@ func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 	return chosen, err
 }
 
-func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
+func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analysis.Finding) bool {
 	return f.Match(x, reading.Facts{
 		Reading: l.Reader.Read(x), Findings: found[x.Seq], Workflow: l.Links.Index.Of(x.Seq).Workflow,
 		Marked: l.Notes.Now().Of(x.Seq, x.ID).Marked, Failed: f.Asks("is") && l.failed(x),

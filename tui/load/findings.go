@@ -3,7 +3,7 @@ package load
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // maxListed bounds the findings that are kept for display. Further ones are counted, and their exchanges are marked.
@@ -11,13 +11,13 @@ const maxListed = 20_000
 
 // A Findings holds the findings so far, in the order in which they were made, and finds those of an exchange.
 type Findings struct {
-	List       []analyzer.Finding // at most maxListed
+	List       []analysis.Finding // at most maxListed
 	ByExchange map[uint64][]int   // indices into list
 	Marks      []uint8            // for each exchange, by Seq: 0, or the worst severity and 1
-	Counts     [analyzer.Error + 1]int
+	Counts     [analysis.Error + 1]int
 }
 
-func (l *Findings) Add(findings []analyzer.Finding) {
+func (l *Findings) Add(findings []analysis.Finding) {
 	if l.ByExchange == nil {
 		l.ByExchange = make(map[uint64][]int)
 	}
@@ -34,10 +34,10 @@ func (l *Findings) Add(findings []analyzer.Finding) {
 }
 
 // remove takes those findings off the list that another one takes the place of.
-func (l *Findings) remove(by *analyzer.Finding) {
+func (l *Findings) remove(by *analysis.Finding) {
 	var marked []uint64
 	whole := len(l.List) < maxListed
-	l.List = slices.DeleteFunc(slices.Clone(l.List), func(g analyzer.Finding) bool {
+	l.List = slices.DeleteFunc(slices.Clone(l.List), func(g analysis.Finding) bool {
 		if !by.TakesPlaceOf(&g) {
 			return false
 		}
@@ -63,7 +63,7 @@ func (l *Findings) remove(by *analyzer.Finding) {
 }
 
 // mark counts a finding and marks its exchange.
-func (l *Findings) mark(f *analyzer.Finding) {
+func (l *Findings) mark(f *analysis.Finding) {
 	seq := f.Place.Exchange
 	l.Counts[f.Severity]++
 	l.reach(int(seq) + 1)
@@ -97,28 +97,28 @@ func (l *Findings) Total() int {
 }
 
 // Worst returns the worst severity found in an exchange, and whether anything was.
-func (l *Findings) Worst(seq uint64) (analyzer.Severity, bool) {
+func (l *Findings) Worst(seq uint64) (analysis.Severity, bool) {
 	if seq >= uint64(len(l.Marks)) || l.Marks[seq] == 0 {
 		return 0, false
 	}
-	return analyzer.Severity(l.Marks[seq] - 1), true
+	return analysis.Severity(l.Marks[seq] - 1), true
 }
 
 // WorstOfAll returns the worst severity there is, and whether there is a finding.
-func (l *Findings) WorstOfAll() (analyzer.Severity, bool) {
-	for s := analyzer.Error; ; s-- {
+func (l *Findings) WorstOfAll() (analysis.Severity, bool) {
+	for s := analysis.Error; ; s-- {
 		if l.Counts[s] > 0 {
 			return s, true
 		}
-		if s == analyzer.Note {
+		if s == analysis.Note {
 			return 0, false
 		}
 	}
 }
 
 // Of returns the findings of one exchange. They are the caller's.
-func (l *Findings) Of(seq uint64) []analyzer.Finding {
-	var found []analyzer.Finding
+func (l *Findings) Of(seq uint64) []analysis.Finding {
+	var found []analysis.Finding
 	for _, i := range l.ByExchange[seq] {
 		found = append(found, l.List[i])
 	}
@@ -129,11 +129,11 @@ func (l *Findings) Of(seq uint64) []analyzer.Finding {
 func (l *Findings) Snapshot() Snapshot { return Snapshot(l.List[:len(l.List):len(l.List)]) }
 
 // Snapshot are some findings, in the order in which they were made.
-type Snapshot []analyzer.Finding
+type Snapshot []analysis.Finding
 
 // Among returns the findings of some exchanges.
-func (f Snapshot) Among(seqs []uint64) map[uint64][]analyzer.Finding {
-	found := make(map[uint64][]analyzer.Finding)
+func (f Snapshot) Among(seqs []uint64) map[uint64][]analysis.Finding {
+	found := make(map[uint64][]analysis.Finding)
 	for i := range f {
 		if _, mine := slices.BinarySearch(seqs, f[i].Place.Exchange); mine {
 			found[f[i].Place.Exchange] = append(found[f[i].Place.Exchange], f[i])
@@ -143,8 +143,8 @@ func (f Snapshot) Among(seqs []uint64) map[uint64][]analyzer.Finding {
 }
 
 // Within returns the findings of the exchanges from..to, for filters that run in a command.
-func (l *Findings) Within(from, to uint64) map[uint64][]analyzer.Finding {
-	found := make(map[uint64][]analyzer.Finding)
+func (l *Findings) Within(from, to uint64) map[uint64][]analysis.Finding {
+	found := make(map[uint64][]analysis.Finding)
 	if to-from < uint64(len(l.ByExchange)) {
 		for seq := from; seq <= to; seq++ {
 			if list := l.Of(seq); list != nil {

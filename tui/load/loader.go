@@ -11,7 +11,7 @@ import (
 	"context"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
@@ -23,7 +23,7 @@ import (
 type Loader struct {
 	Context   context.Context
 	Source    capture.Source
-	Rules     []*analyzer.Rule
+	Rules     []*analysis.Rule
 	Keys      []engine.Option // that cards are signed with
 	results   chan Judged     // from judge to awaitJudged
 	Verdicts  *Verdicts       // on the recording; nil if the loader judges all by itself
@@ -37,7 +37,7 @@ type Loader struct {
 }
 
 // New returns a loader that reads until the context ends, judges by the rules, and checks signatures with the keys.
-func New(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...engine.Option) *Loader {
+func New(ctx context.Context, src capture.Source, rules []*analysis.Rule, keys ...engine.Option) *Loader {
 	return &Loader{
 		Context: ctx, Source: src, Rules: rules, Keys: keys, results: make(chan Judged), Links: &links{},
 		Observed: &observed{}, Reader: &reading.Reader{},
@@ -72,7 +72,7 @@ type relations struct {
 
 // Judged reports how far the rules have come, and what they found since the previous message.
 type Judged struct {
-	Findings  []analyzer.Finding
+	Findings  []analysis.Finding
 	Further   Findings // findings that come after those, without the list of them
 	Counts    judgment.Counts
 	Next      uint64   // first arrival number that was not judged yet
@@ -91,7 +91,7 @@ type judgeRun struct {
 	*Loader
 	engine    *engine.Engine
 	next      uint64
-	found     []analyzer.Finding
+	found     []analysis.Finding
 	known     uint64 // arrival number up to which a previous engine has reported its findings
 	restarted bool   // not reported yet
 }

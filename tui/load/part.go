@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -18,14 +18,14 @@ const maxPart = 1000
 type Part struct {
 	*capture.Memory
 	Chosen   map[uint64]bool
-	Findings []analyzer.Finding // in the chosen ones
+	Findings []analysis.Finding // in the chosen ones
 }
 
 // Keep reports whether an exchange was chosen.
 func (p *Part) Keep(x *capture.Exchange) bool { return p.Chosen[x.Seq] }
 
 // Part reads a part of the capture, and nothing else of it, however large that is, unless the capture has no index.
-func (l *Loader) Part(ctx context.Context, chosen []uint64, found map[uint64][]analyzer.Finding) (*Part, error) {
+func (l *Loader) Part(ctx context.Context, chosen []uint64, found map[uint64][]analysis.Finding) (*Part, error) {
 	p := &Part{Chosen: make(map[uint64]bool)}
 	all := make(map[uint64]bool)
 	for _, seq := range chosen {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
 )
@@ -176,13 +176,13 @@ func (k *Reading) covers(last uint64) bool {
 }
 
 // FindingsOf returns the findings of an exchange, as far as the reading knows them.
-func (k *Reading) FindingsOf(ctx context.Context, seq uint64) []analyzer.Finding {
+func (k *Reading) FindingsOf(ctx context.Context, seq uint64) []analysis.Finding {
 	r := k.Now()
 	if r == nil {
 		return nil
 	}
 	row, err := r.Row(ctx, seq)
-	var found []analyzer.Finding
+	var found []analysis.Finding
 	if err == nil {
 		found, err = r.FindingsOf(ctx, row)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 )
@@ -55,7 +55,7 @@ func (s *Stream) Number(i int) int {
 
 // IndexOf returns the index of the event that the part of a place names, or -1.
 func (s *Stream) IndexOf(part string) int {
-	k, is := analyzer.Place{Part: part}.EventNumber()
+	k, is := analysis.Place{Part: part}.EventNumber()
 	if !is {
 		return -1
 	}
@@ -168,8 +168,8 @@ func (r *Excerpt) pass(e *capture.Event, at time.Duration) {
 }
 
 // EventAt returns the place of an event of an exchange, as findings name it.
-func EventAt(x *capture.Exchange, k int) analyzer.Place {
-	at := analyzer.Place{Exchange: x.Seq, Response: true}
+func EventAt(x *capture.Exchange, k int) analysis.Place {
+	at := analysis.Place{Exchange: x.Seq, Response: true}
 	if _, is := x.InMessages(); is {
 		return at.Message(k)
 	}
@@ -185,7 +185,7 @@ func EventWord(x *capture.Exchange) string {
 }
 
 // EventNumber returns the number of the event that a place is in, and whether it is in one.
-func EventNumber(at analyzer.Place) (int, bool) {
+func EventNumber(at analysis.Place) (int, bool) {
 	k, is := at.EventNumber()
 	return k, is && at.Response
 }

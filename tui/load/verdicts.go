@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
@@ -31,7 +31,7 @@ func NewVerdicts(after uint64) *Verdicts {
 }
 
 // Found takes a finding. The inspector gets it with the next call of Judged or Ended.
-func (v *Verdicts) Found(f analyzer.Finding) {
+func (v *Verdicts) Found(f analysis.Finding) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.news.Findings) < maxListed {

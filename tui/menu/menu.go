@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
 	"a2atap/tui/style"
@@ -16,7 +16,7 @@ import (
 // A Menu is a panel of choices. One is made with its key, or with enter; the menu is then gone.
 type Menu struct {
 	name    string
-	of      analyzer.Place // what the choices are about
+	of      analysis.Place // what the choices are about
 	Above   []style.Line   // what the choices are about, in words
 	Choices []Choice
 	Window  panel.Window
@@ -35,7 +35,7 @@ type Choice struct {
 }
 
 // New returns a menu of choices about a place.
-func New(name string, of analyzer.Place, choices []Choice) *Menu {
+func New(name string, of analysis.Place, choices []Choice) *Menu {
 	return &Menu{name: name, of: of, Choices: choices, Window: panel.Window{Length: len(choices)}}
 }
 
@@ -45,7 +45,7 @@ func (m *Menu) Title() string { return m.name }
 
 func (m *Menu) Status() string { return "" }
 
-func (m *Menu) Target() analyzer.Place { return m.of }
+func (m *Menu) Target() analysis.Place { return m.of }
 
 func (m *Menu) Resize(width, height int) tea.Cmd {
 	m.Window.Width, m.height = width, max(height, 0)

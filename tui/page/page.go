@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/document"
 	"a2atap/tui/keys"
 	"a2atap/tui/panel"
@@ -28,7 +28,7 @@ func (p *Page) Title() string { return p.Name }
 
 func (p *Page) Status() string { return "" }
 
-func (p *Page) Target() analyzer.Place { return analyzer.Place{} }
+func (p *Page) Target() analysis.Place { return analysis.Place{} }
 
 func (p *Page) Resize(width, height int) tea.Cmd {
 	p.lines = p.Write(width)
@@ -76,12 +76,12 @@ func NewCopied(name, words string) *Page {
 type chapter struct{ Name, Words string }
 
 // RuleChapters returns what a rule is about, apart from its title.
-func RuleChapters(r *analyzer.Rule) []chapter {
+func RuleChapters(r *analysis.Rule) []chapter {
 	return []chapter{{"Why", r.Doc}, {"Fix", r.Fix}, {"Not reported", r.Silent}}
 }
 
 // NewRule returns a page about a rule.
-func NewRule(r *analyzer.Rule) *Page {
+func NewRule(r *analysis.Rule) *Page {
 	return &Page{Name: "rule " + r.ID, Write: func(columns int) []style.Line {
 		var lines []style.Line
 		paragraph := func(look style.Style, words string) {

@@ -10,7 +10,7 @@ package panel
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/find"
 	"a2atap/tui/keys"
 	"a2atap/tui/style"
@@ -26,7 +26,7 @@ type Panel interface {
 	Scope() keys.Scope
 	Title() string          // for the breadcrumb
 	Status() string         // counts and modes, for the end of the title
-	Target() analyzer.Place // what is selected; without an exchange if nothing is
+	Target() analysis.Place // what is selected; without an exchange if nothing is
 }
 
 // A Folder is a panel with headings that fold.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
@@ -114,12 +114,12 @@ func (p *Printer) cut(l style.Line) style.Line {
 }
 
 // Exchange prints a part of an exchange; see document.Print.
-func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analyzer.Finding, part document.Part) error {
+func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part document.Part) error {
 	return document.Print(x, r, findings, part, p.print)
 }
 
 // Sign returns the sign of a severity, by which findings are told apart without colour.
-func Sign(s analyzer.Severity) string {
+func Sign(s analysis.Severity) string {
 	mark, _ := style.OfSeverity(s)
 	return mark
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
@@ -35,7 +35,7 @@ func printed(t *testing.T, width int, theme style.Theme, print func(*Printer) er
 // Arrows that come one after another stand in one ladder, until somebody takes part who did not before.
 func TestPrintedArrows(t *testing.T) {
 	failed := step(20, "b", "a", "-32001 TaskNotFound")
-	failed.Failed, failed.Findings, failed.Severities = true, []string{"one"}, []analyzer.Severity{analyzer.Warning}
+	failed.Failed, failed.Findings, failed.Severities = true, []string{"one"}, []analysis.Severity{analysis.Warning}
 	got := printed(t, 0, "", func(p *Printer) error {
 		for _, arrows := range [][]sequence.Arrow{
 			{step(0, "a", "b", "x"), failed}, nil, {step(30, "a", "b", "y")}, {step(40, "b", "c", "z")},
@@ -83,11 +83,11 @@ func TestPrintedExchange(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := script.Exchanges[4]
-	rule := &analyzer.Rule{ID: "a-rule"}
-	found := []analyzer.Finding{{
-		Rule: rule, Severity: analyzer.Warning, Seen: strings.Repeat("the code is odd ", 20) + "indeed",
+	rule := &analysis.Rule{ID: "a-rule"}
+	found := []analysis.Finding{{
+		Rule: rule, Severity: analysis.Warning, Seen: strings.Repeat("the code is odd ", 20) + "indeed",
 		Expected: "expected one",
-		Place:    analyzer.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
+		Place:    analysis.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
 	}}
 	got := printed(t, 40, "", func(p *Printer) error {
 		return p.Exchange(x, reading.Read(x), found, document.Part{Side: document.ResponseSide})

@@ -3,16 +3,16 @@ package style
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // OfSeverity returns the one-character sign of a severity, and its style.
-func OfSeverity(s analyzer.Severity) (string, Style) {
+func OfSeverity(s analysis.Severity) (string, Style) {
 	switch s {
-	case analyzer.Error:
+	case analysis.Error:
 		return "!", Error
-	case analyzer.Warning:
+	case analysis.Warning:
 		return "?", Warning
 	}
 	return "·", Note

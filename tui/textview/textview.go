@@ -10,7 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/tui/assembly"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
@@ -22,7 +22,7 @@ import (
 type Panel struct {
 	shared      *panel.Shared
 	seq         uint64
-	goal        analyzer.Place // the event at which the cursor begins
+	goal        analysis.Place // the event at which the cursor begins
 	width       int
 	height      int
 	rows        panel.Window // over the events
@@ -31,7 +31,7 @@ type Panel struct {
 	follow      bool         // the cursor stays on the newest event
 	shown       *shown
 	source      source                    // what was read, while no command has it
-	marks       map[int]analyzer.Severity // by number of the event: the worst finding
+	marks       map[int]analysis.Severity // by number of the event: the worst finding
 	loading     uint64                    // ticket; 0 if no command is under way
 	reloadAgain bool
 	took        time.Duration
@@ -42,7 +42,7 @@ type Panel struct {
 }
 
 // New returns the text of an exchange, at an event of it. Begin reads it.
-func New(s *panel.Shared, goal analyzer.Place) *Panel {
+func New(s *panel.Shared, goal analysis.Place) *Panel {
 	p := &Panel{shared: s, seq: goal.Exchange, goal: goal}
 	p.ctx, p.leave = context.WithCancel(s.Load.Context)
 	p.mark()
@@ -65,8 +65,8 @@ func (p *Panel) readOn(pause time.Duration) tea.Cmd {
 }
 
 // Target returns the selected event, or the exchange.
-func (p *Panel) Target() analyzer.Place {
-	at := analyzer.Place{Exchange: p.seq}
+func (p *Panel) Target() analysis.Place {
+	at := analysis.Place{Exchange: p.seq}
 	if p.shown == nil || p.rows.Cursor >= len(p.shown.events) {
 		return at
 	}
@@ -158,7 +158,7 @@ func (p *Panel) reload() tea.Cmd {
 
 // mark notes which events have findings.
 func (p *Panel) mark() {
-	p.marks = make(map[int]analyzer.Severity)
+	p.marks = make(map[int]analysis.Severity)
 	for _, f := range p.shared.Found.Of(p.seq) {
 		if k, is := load.EventNumber(f.Place); is {
 			p.marks[k] = max(p.marks[k], f.Severity)
@@ -218,12 +218,12 @@ func (p *Panel) show(shown *shown) tea.Cmd {
 func (p *Panel) seek() {
 	k, is := load.EventNumber(p.goal)
 	if !is {
-		p.goal = analyzer.Place{}
+		p.goal = analysis.Place{}
 		return
 	}
 	i, there := slices.BinarySearchFunc(p.shown.events, k, func(e assembly.Event, k int) int { return e.Number - k })
 	if there {
-		p.goal = analyzer.Place{}
+		p.goal = analysis.Place{}
 		p.rows.Move(i)
 		p.reveal()
 	}
@@ -234,7 +234,7 @@ func (p *Panel) act(a keys.Action) tea.Cmd {
 		p.pendingKeys = append(p.pendingKeys, a)
 		return nil
 	}
-	p.goal = analyzer.Place{}
+	p.goal = analysis.Place{}
 	switch {
 	case a == keys.NextPane:
 		p.inText = !p.inText || !p.shown.stream
@@ -285,7 +285,7 @@ func (p *Panel) Click(y int) tea.Cmd {
 	switch {
 	case p.shown == nil || !p.shown.stream:
 	case y <= p.rows.Height && p.rows.Click(y-1): // below the heading
-		p.inText, p.follow, p.goal = false, false, analyzer.Place{}
+		p.inText, p.follow, p.goal = false, false, analysis.Place{}
 		p.reveal()
 	case !p.beside() && y > p.rows.Height:
 		p.inText = true

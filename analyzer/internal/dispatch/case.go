@@ -1,13 +1,13 @@
 package dispatch
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 )
 
 // A Case is an exchange, and what is kept beside it for its findings as long as it is open.
 type Case struct {
-	X          *analyzer.Exchange
+	X          *analysis.Exchange
 	Judged     bool          // at least one rule applied
 	Faulted    bool          // the recorder made a fault in it
 	Card       digest.Digest // of the card that it was answered with; 0 if it was not
@@ -23,7 +23,7 @@ type Reported map[string]severities
 type severities uint8
 
 // add adds that a rule has reported, and says whether that is new.
-func (r *Reported) add(rule string, s analyzer.Severity) bool {
+func (r *Reported) add(rule string, s analysis.Severity) bool {
 	if *r == nil {
 		*r = make(Reported)
 	}

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 )
@@ -18,7 +18,7 @@ type faults struct {
 }
 
 // note notes a fault in an answer; hides is whether what the agent has answered is not known.
-func (f *faults) note(x *analyzer.Exchange, hides bool) {
+func (f *faults) note(x *analysis.Exchange, hides bool) {
 	if f.exchanges == nil {
 		f.exchanges = recent.New[uint64, struct{}](maxFaulted)
 	}
@@ -36,11 +36,11 @@ func (f *faults) note(x *analyzer.Exchange, hides bool) {
 // the check counts: it does not where all that it has found was dropped. An agent is not blamed for an answer with a
 // fault, nor for what shows only from earlier traffic once an answer of its own is not known. Clients are judged by what
 // they have seen.
-func (f *faults) mayBlame(c *Case, found []analyzer.Finding) (rest []analyzer.Finding, counts bool) {
+func (f *faults) mayBlame(c *Case, found []analysis.Finding) (rest []analysis.Finding, counts bool) {
 	if f.exchanges == nil || len(found) == 0 {
 		return found, true
 	}
-	rest = slices.DeleteFunc(found, func(g analyzer.Finding) bool {
+	rest = slices.DeleteFunc(found, func(g analysis.Finding) bool {
 		if g.Side != a2a.Agent && g.Side != a2a.Nobody {
 			return false
 		}

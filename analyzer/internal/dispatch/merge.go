@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -14,7 +14,7 @@ import (
 // A merger makes one finding of what has one cause: of those that others cover, of those that a rule reports once in its
 // scope, and of those in a card that is fetched again and again.
 type merger struct {
-	rules   []*analyzer.Rule
+	rules   []*analysis.Rule
 	covers  map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
 	origins *recent.Map[string, *Reported]
 	clients *recent.Map[clientAt, *Reported] // what is forgotten here is reported again
@@ -24,7 +24,7 @@ type merger struct {
 // maxScopes bounds the origins, and the clients of endpoints, of which it is known what was reported there.
 const maxScopes = 10_000
 
-func newMerger(rules []*analyzer.Rule) merger {
+func newMerger(rules []*analysis.Rule) merger {
 	return merger{
 		rules: rules, cards: newRefetched(),
 		origins: recent.New[string, *Reported](maxScopes), clients: recent.New[clientAt, *Reported](maxScopes),
@@ -33,9 +33,9 @@ func newMerger(rules []*analyzer.Rule) merger {
 
 // merge merges the findings of one step, in place: a finding that another one covers at its place goes into that one's
 // Also, which is then at least as bad. Open returns the case of an exchange that is not over, or nil.
-func (m *merger) merge(found []analyzer.Finding, open func(seq uint64) *Case) []analyzer.Finding {
+func (m *merger) merge(found []analysis.Finding, open func(seq uint64) *Case) []analysis.Finding {
 	if m.covers == nil && len(found) > 1 {
-		m.covers = analyzer.Covered(m.rules)
+		m.covers = analysis.Covered(m.rules)
 	}
 	covered := make([]bool, len(found))
 	var taken []cover
@@ -68,11 +68,11 @@ func (m *merger) merge(found []analyzer.Finding, open func(seq uint64) *Case) []
 type cover struct {
 	by       int // index of the one that does
 	rule     string
-	severity analyzer.Severity
+	severity analysis.Severity
 }
 
 // take takes a finding up into the one that covers it.
-func take(f, g *analyzer.Finding) {
+func take(f, g *analysis.Finding) {
 	if !slices.Contains(f.Also, g.Rule.ID) {
 		f.Also = append(f.Also, g.Rule.ID)
 	}
@@ -86,16 +86,16 @@ func take(f, g *analyzer.Finding) {
 
 // first reports whether the finding, number i of the step, is the first of its rule and its severity in the rule's
 // scope. What it covers has then had its report there too.
-func (m *merger) first(c *Case, f *analyzer.Finding, i int, taken []cover) bool {
-	if c == nil || f.Rule.Once == analyzer.Always {
+func (m *merger) first(c *Case, f *analysis.Finding, i int, taken []cover) bool {
+	if c == nil || f.Rule.Once == analysis.Always {
 		return true
 	}
 	had, within := &c.reported, ""
 	switch f.Rule.Once {
-	case analyzer.PerEndpoint:
+	case analysis.PerEndpoint:
 		had = m.reportedAt(c, f)
 		within = " " + family(cmp.Or(f.Within, c.X.Call.Dialects)).String()
-	case analyzer.PerOrigin:
+	case analysis.PerOrigin:
 		had = reportedIn(m.origins, address.Origin(c.X.Address))
 	}
 	own := f.Rule.ID + within
@@ -125,14 +125,14 @@ func family(in a2a.Dialects) a2a.Dialects {
 
 // A clientAt is a client of an endpoint, or who posts to a webhook. There rules that it breaks report once.
 type clientAt struct {
-	end     *analyzer.Endpoint // nil at a webhook
+	end     *analysis.Endpoint // nil at a webhook
 	webhook string             // its address
 	client  string
 }
 
 // reportedAt returns what has been reported where a case belongs: at its endpoint, of the agent or of a client, or at
 // its webhook.
-func (m *merger) reportedAt(c *Case, f *analyzer.Finding) *Reported {
+func (m *merger) reportedAt(c *Case, f *analysis.Finding) *Reported {
 	key := clientAt{end: c.X.Endpoint, client: f.Link.Client}
 	switch {
 	case key.end == nil:
@@ -168,7 +168,7 @@ func newRefetched() refetched {
 
 // again reports whether the finding is about a card that the same client has got before, byte for byte from the same
 // URL, and said the same then.
-func (r *refetched) again(c *Case, f *analyzer.Finding) bool {
+func (r *refetched) again(c *Case, f *analysis.Finding) bool {
 	if c == nil || c.Card == 0 || !f.Place.Response || f.Side != a2a.Agent {
 		return false
 	}

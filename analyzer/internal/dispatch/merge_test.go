@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 // severities returns those of findings, in their order.
-func severities(findings []analyzer.Finding) []analyzer.Severity {
-	var list []analyzer.Severity
+func severities(findings []analysis.Finding) []analysis.Severity {
+	var list []analysis.Severity
 	for i := range findings {
 		list = append(list, findings[i].Severity)
 	}
@@ -22,18 +22,18 @@ func severities(findings []analyzer.Finding) []analyzer.Severity {
 
 // Of several findings in a scope the first of each severity is reported, whatever comes first.
 func TestScopeHidesNothingWorse(t *testing.T) {
-	const note, warning, failed = analyzer.Note, analyzer.Warning, analyzer.Error
-	tests := []struct{ broken, want []analyzer.Severity }{
-		{[]analyzer.Severity{note, failed}, []analyzer.Severity{note, failed}},
-		{[]analyzer.Severity{note, warning, failed}, []analyzer.Severity{note, warning, failed}},
-		{[]analyzer.Severity{failed, note, failed}, []analyzer.Severity{failed, note}},
-		{[]analyzer.Severity{failed, failed}, []analyzer.Severity{failed}},
-		{[]analyzer.Severity{note, note, warning, note}, []analyzer.Severity{note, warning}},
+	const note, warning, failed = analysis.Note, analysis.Warning, analysis.Error
+	tests := []struct{ broken, want []analysis.Severity }{
+		{[]analysis.Severity{note, failed}, []analysis.Severity{note, failed}},
+		{[]analysis.Severity{note, warning, failed}, []analysis.Severity{note, warning, failed}},
+		{[]analysis.Severity{failed, note, failed}, []analysis.Severity{failed, note}},
+		{[]analysis.Severity{failed, failed}, []analysis.Severity{failed}},
+		{[]analysis.Severity{note, note, warning, note}, []analysis.Severity{note, warning}},
 	}
-	for _, scope := range []analyzer.Scope{analyzer.PerExchange, analyzer.PerEndpoint, analyzer.PerOrigin} {
+	for _, scope := range []analysis.Scope{analysis.PerExchange, analysis.PerEndpoint, analysis.PerOrigin} {
 		for _, test := range tests {
-			r := enginetest.Rule("r", analyzer.EventSeen, func(p *analyzer.Pass) {
-				p.Report(p.Place, "seen", "expected", analyzer.AtMost(test.broken[p.Event.K-1]))
+			r := enginetest.Rule("r", analysis.EventSeen, func(p *analysis.Pass) {
+				p.Report(p.Place, "seen", "expected", analysis.AtMost(test.broken[p.Event.K-1]))
 			})
 			r.Once = scope
 			c := &enginetest.Conversation{T: t}
@@ -52,16 +52,16 @@ func TestScopeHidesNothingWorse(t *testing.T) {
 
 // However often a rule is broken mildly in one message, what is worse is reported too.
 func TestManyAlikeHideNothingWorse(t *testing.T) {
-	r := enginetest.Rule("r", analyzer.AnswerSeen, func(p *analyzer.Pass) {
+	r := enginetest.Rule("r", analysis.AnswerSeen, func(p *analysis.Pass) {
 		for i := range 40 {
-			p.Report(p.Place.At(fmt.Sprintf("/result/%d", i)), "seen", "expected", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Place.At(fmt.Sprintf("/result/%d", i)), "seen", "expected", analysis.AtMost(analysis.Note))
 		}
 		p.Report(p.Place, "seen", "expected")
 	})
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
 	_, found := c.Judge(r)
-	if n := len(found); n < 2 || n > 20 || found[n-1].Severity != analyzer.Error {
+	if n := len(found); n < 2 || n > 20 || found[n-1].Severity != analysis.Error {
 		t.Errorf("got %v, want some notes and the error", severities(found))
 	}
 }
@@ -75,8 +75,8 @@ func TestScopeCountsClients(t *testing.T) {
 		{a2a.Client, []string{"planner", "hotel"}},
 		{a2a.Agent, []string{"planner"}},
 	} {
-		r := enginetest.Rule("r", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
-		r.Once, r.Side = analyzer.PerEndpoint, test.side
+		r := enginetest.Rule("r", analysis.AnswerSeen, enginetest.At(enginetest.Here))
+		r.Once, r.Side = analysis.PerEndpoint, test.side
 		c := &enginetest.Conversation{T: t}
 		for _, client := range []string{"planner", "planner", "hotel", "planner", "hotel"} {
 			c.Exchange(client, enginetest.Send, enginetest.Working)
@@ -95,21 +95,21 @@ func TestScopeCountsClients(t *testing.T) {
 // A finding that covers a worse one is as bad as that, and rests on its sections too. What it covered is reported where
 // it is worse somewhere else.
 func TestCoverIsNeverMilder(t *testing.T) {
-	inner := enginetest.Rule("inner", analyzer.EventSeen, func(p *analyzer.Pass) {
-		p.Report(p.Place, "seen", "expected", analyzer.AtMost(analyzer.Severity(min(p.Event.K, 2))))
+	inner := enginetest.Rule("inner", analysis.EventSeen, func(p *analysis.Pass) {
+		p.Report(p.Place, "seen", "expected", analysis.AtMost(analysis.Severity(min(p.Event.K, 2))))
 	})
-	middle := enginetest.Rule("middle", analyzer.EventSeen, func(p *analyzer.Pass) {
+	middle := enginetest.Rule("middle", analysis.EventSeen, func(p *analysis.Pass) {
 		if p.Event.K < 3 {
-			p.Report(p.Place, "seen", "expected", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Place, "seen", "expected", analysis.AtMost(analysis.Note))
 		}
 	})
-	outer := enginetest.Rule("outer", analyzer.EventSeen, func(p *analyzer.Pass) {
+	outer := enginetest.Rule("outer", analysis.EventSeen, func(p *analysis.Pass) {
 		if p.Event.K == 1 {
-			p.Report(p.Place, "seen", "expected", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Place, "seen", "expected", analysis.AtMost(analysis.Note))
 		}
 	})
 	inner.Cites = []a2a.Cite{{In: a2a.V1_0, Section: "9"}}
-	inner.Once, outer.Once = analyzer.PerExchange, analyzer.PerExchange
+	inner.Once, outer.Once = analysis.PerExchange, analysis.PerExchange
 	middle.Covers, outer.Covers = []string{"inner"}, []string{"middle"}
 	c := &enginetest.Conversation{T: t}
 	c.Open("planner", enginetest.RPCHead)
@@ -118,7 +118,7 @@ func TestCoverIsNeverMilder(t *testing.T) {
 	for k := range 4 {
 		c.Event(k+1, enginetest.Working)
 	}
-	for _, order := range [][]*analyzer.Rule{{inner, middle, outer}, {outer, middle, inner}, {middle, inner, outer}} {
+	for _, order := range [][]*analysis.Rule{{inner, middle, outer}, {outer, middle, inner}, {middle, inner, outer}} {
 		_, found := c.Judge(order...)
 		var got []string
 		for i := range found {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 )
@@ -15,10 +15,10 @@ import (
 type notebook struct {
 	name  string
 	pages *[]string
-	takes func(p *analyzer.Pass)
+	takes func(p *analysis.Pass)
 }
 
-func (n *notebook) Take(p *analyzer.Pass) {
+func (n *notebook) Take(p *analysis.Pass) {
 	*n.pages = append(*n.pages, n.name+" takes "+kindNames[p.Kind])
 	if n.takes != nil {
 		n.takes(p)
@@ -27,21 +27,21 @@ func (n *notebook) Take(p *analyzer.Pass) {
 
 func (n *notebook) Forgotten() int { return 1 }
 
-var kindNames = map[analyzer.Kinds]string{
-	analyzer.RequestRead: "RequestRead", analyzer.RequestSeen: "RequestSeen", analyzer.RequestDone: "RequestDone",
-	analyzer.AnswerSeen:  "AnswerSeen",
-	analyzer.OutcomeSeen: "OutcomeSeen", analyzer.SnapshotSeen: "SnapshotSeen", analyzer.TaskSeen: "TaskSeen",
-	analyzer.AnswerDone: "AnswerDone",
-	analyzer.ConfigIdle: "ConfigIdle", analyzer.ExchangeDone: "ExchangeDone", analyzer.CaptureDone: "CaptureDone",
+var kindNames = map[analysis.Kinds]string{
+	analysis.RequestRead: "RequestRead", analysis.RequestSeen: "RequestSeen", analysis.RequestDone: "RequestDone",
+	analysis.AnswerSeen:  "AnswerSeen",
+	analysis.OutcomeSeen: "OutcomeSeen", analysis.SnapshotSeen: "SnapshotSeen", analysis.TaskSeen: "TaskSeen",
+	analysis.AnswerDone: "AnswerDone",
+	analysis.ConfigIdle: "ConfigIdle", analysis.ExchangeDone: "ExchangeDone", analysis.CaptureDone: "CaptureDone",
 }
 
-const everything = analyzer.RequestRead | analyzer.RequestSeen | analyzer.RequestDone | analyzer.AnswerSeen | analyzer.OutcomeSeen |
-	analyzer.SnapshotSeen | analyzer.TaskSeen | analyzer.AnswerDone | analyzer.ConfigIdle | analyzer.ExchangeDone | analyzer.CaptureDone
+const everything = analysis.RequestRead | analysis.RequestSeen | analysis.RequestDone | analysis.AnswerSeen | analysis.OutcomeSeen |
+	analysis.SnapshotSeen | analysis.TaskSeen | analysis.AnswerDone | analysis.ConfigIdle | analysis.ExchangeDone | analysis.CaptureDone
 
-func noting(name string, pages *[]string, needs ...*analyzer.Tracker) *analyzer.Tracker {
-	return &analyzer.Tracker{
+func noting(name string, pages *[]string, needs ...*analysis.Tracker) *analysis.Tracker {
+	return &analysis.Tracker{
 		Name: name, Doc: "d", Needs: needs, On: everything,
-		New: func(*analyzer.Setup) analyzer.State { return &notebook{name: name, pages: pages} },
+		New: func(*analysis.Setup) analysis.State { return &notebook{name: name, pages: pages} },
 	}
 }
 
@@ -51,9 +51,9 @@ func TestOrder(t *testing.T) {
 	var pages []string
 	first := noting("z", &pages)
 	second := noting("a", &pages, first)
-	kinds := everything &^ (analyzer.RequestRead | analyzer.RequestDone | analyzer.AnswerDone | analyzer.ConfigIdle | analyzer.ExchangeDone | analyzer.CaptureDone)
-	rule := enginetest.Rule("r", kinds, func(p *analyzer.Pass) { pages = append(pages, "rule sees "+kindNames[p.Kind]) })
-	rule.Needs = []*analyzer.Tracker{second}
+	kinds := everything &^ (analysis.RequestRead | analysis.RequestDone | analysis.AnswerDone | analysis.ConfigIdle | analysis.ExchangeDone | analysis.CaptureDone)
+	rule := enginetest.Rule("r", kinds, func(p *analysis.Pass) { pages = append(pages, "rule sees "+kindNames[p.Kind]) })
+	rule.Needs = []*analysis.Tracker{second}
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
 	e, _ := c.Judge(rule)
@@ -78,25 +78,25 @@ func TestOrder(t *testing.T) {
 func TestTrackersObserve(t *testing.T) {
 	var pages []string
 	maker := noting("a", &pages)
-	maker.Makes = analyzer.ConfigIdle
-	maker.New = func(*analyzer.Setup) analyzer.State {
-		return &notebook{name: "a", pages: &pages, takes: func(p *analyzer.Pass) {
-			if p.Kind == analyzer.TaskSeen {
+	maker.Makes = analysis.ConfigIdle
+	maker.New = func(*analysis.Setup) analysis.State {
+		return &notebook{name: "a", pages: &pages, takes: func(p *analysis.Pass) {
+			if p.Kind == analysis.TaskSeen {
 				p.Observe(
-					analyzer.Observation{
-						Kind: analyzer.ConfigIdle, Exchange: p.Exchange, Dialects: p.Dialects, Place: p.Place,
+					analysis.Observation{
+						Kind: analysis.ConfigIdle, Exchange: p.Exchange, Dialects: p.Dialects, Place: p.Place,
 						Detail: "made",
 					},
 				)
 			}
 		}}
 	}
-	rule := enginetest.Rule("r", analyzer.ConfigIdle|analyzer.AnswerSeen, func(p *analyzer.Pass) {
-		if p.Kind == analyzer.ConfigIdle {
+	rule := enginetest.Rule("r", analysis.ConfigIdle|analysis.AnswerSeen, func(p *analysis.Pass) {
+		if p.Kind == analysis.ConfigIdle {
 			pages = append(pages, "rule sees what was "+p.Detail.(string))
 		}
 	})
-	rule.Needs = []*analyzer.Tracker{maker, noting("b", &pages)}
+	rule.Needs = []*analysis.Tracker{maker, noting("b", &pages)}
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
 	c.Judge(rule)
@@ -110,42 +110,42 @@ func TestTrackersObserve(t *testing.T) {
 func TestSetup(t *testing.T) {
 	type numbers struct {
 		*notebook
-		slot  analyzer.Slot[int]
-		other analyzer.Slot[string]
+		slot  analysis.Slot[int]
+		other analysis.Slot[string]
 	}
 	base := noting("base", new([]string))
-	counter := &analyzer.Tracker{
-		Name: "counter", Doc: "d", Needs: []*analyzer.Tracker{base},
-		On: analyzer.RequestRead | analyzer.AnswerDone,
+	counter := &analysis.Tracker{
+		Name: "counter", Doc: "d", Needs: []*analysis.Tracker{base},
+		On: analysis.RequestRead | analysis.AnswerDone,
 	}
 	var read []int
-	counter.New = func(s *analyzer.Setup) analyzer.State {
-		n := &numbers{slot: analyzer.NewSlot[int](s), other: analyzer.NewSlot[string](s)}
+	counter.New = func(s *analysis.Setup) analysis.State {
+		n := &numbers{slot: analysis.NewSlot[int](s), other: analysis.NewSlot[string](s)}
 		if s.State(base).(*notebook).name != "base" {
 			t.Error("the tracker does not get the state that it needs")
 		}
-		n.notebook = &notebook{pages: new([]string), takes: func(p *analyzer.Pass) {
-			if p.Kind == analyzer.RequestRead {
+		n.notebook = &notebook{pages: new([]string), takes: func(p *analysis.Pass) {
+			if p.Kind == analysis.RequestRead {
 				for _, given := range s.Given() {
 					n.slot.Put(p.Exchange, n.slot.Of(p.Exchange)+given.(int))
 				}
 				n.other.Put(p.Exchange, "beside it")
 				return
 			}
-			read = append(read, n.slot.Of(p.Exchange), n.slot.Of(&analyzer.Exchange{}))
+			read = append(read, n.slot.Of(p.Exchange), n.slot.Of(&analysis.Exchange{}))
 		}}
 		return n
 	}
-	rule := enginetest.Rule("r", analyzer.AnswerSeen, func(p *analyzer.Pass) {
+	rule := enginetest.Rule("r", analysis.AnswerSeen, func(p *analysis.Pass) {
 		if p.State(counter).(*numbers).slot.Of(p.Exchange) == 0 {
 			t.Error("the rule reads another state than the tracker's")
 		}
 	})
-	rule.Needs = []*analyzer.Tracker{counter}
+	rule.Needs = []*analysis.Tracker{counter}
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
 	for range 2 {
-		e := engine.New([]*analyzer.Rule{rule}, engine.Give(counter, 3), engine.Give(counter, 4))
+		e := engine.New([]*analysis.Rule{rule}, engine.Give(counter, 3), engine.Give(counter, 4))
 		for _, s := range c.Steps {
 			e.Step(s)
 		}
@@ -158,10 +158,10 @@ func TestSetup(t *testing.T) {
 // To ask a tracker that is not named among the needs is our own mistake.
 func TestAskingWhatIsNotNeeded(t *testing.T) {
 	needed, other := noting("a", new([]string)), noting("b", new([]string))
-	asks := enginetest.Rule("asks", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.State(other) })
-	asks.Needs = []*analyzer.Tracker{needed}
-	runs := enginetest.Rule("runs", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
-	runs.Needs = []*analyzer.Tracker{other}
+	asks := enginetest.Rule("asks", analysis.AnswerSeen, func(p *analysis.Pass) { p.State(other) })
+	asks.Needs = []*analysis.Tracker{needed}
+	runs := enginetest.Rule("runs", analysis.AnswerSeen, enginetest.At(enginetest.Here))
+	runs.Needs = []*analysis.Tracker{other}
 	defer func() {
 		if text, _ := recover().(string); !strings.Contains(text, "the tracker b is asked") {
 			t.Errorf("recovered %q, want a word about tracker b", text)

@@ -5,7 +5,7 @@ package enginetest
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -13,10 +13,10 @@ import (
 
 // Rule returns a valid rule that wants the kinds of observations and runs the check on them, in every dialect and
 // binding.
-func Rule(id string, on analyzer.Kinds, check func(p *analyzer.Pass)) *analyzer.Rule {
-	r := &analyzer.Rule{
-		ID: id, Title: "t", Family: "f", Category: analyzer.Lifecycle, Level: analyzer.Must, Side: a2a.Agent, On: on,
-		Bindings: analyzer.OnHTTP | analyzer.OnJSONRPC | analyzer.OnHTTPJSON,
+func Rule(id string, on analysis.Kinds, check func(p *analysis.Pass)) *analysis.Rule {
+	r := &analysis.Rule{
+		ID: id, Title: "t", Family: "f", Category: analysis.Lifecycle, Level: analysis.Must, Side: a2a.Agent, On: on,
+		Bindings: analysis.OnHTTP | analysis.OnJSONRPC | analysis.OnHTTPJSON,
 		Doc:      "d", Fix: "f", Silent: "s", Check: check,
 	}
 	for _, d := range []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} {
@@ -26,12 +26,12 @@ func Rule(id string, on analyzer.Kinds, check func(p *analyzer.Pass)) *analyzer.
 }
 
 // At returns a check that reports at the place that it makes of the observation's.
-func At(place func(analyzer.Place) analyzer.Place) func(p *analyzer.Pass) {
-	return func(p *analyzer.Pass) { p.Report(place(p.Place), "seen", "expected") }
+func At(place func(analysis.Place) analysis.Place) func(p *analysis.Pass) {
+	return func(p *analysis.Pass) { p.Report(place(p.Place), "seen", "expected") }
 }
 
 // Here returns the place itself.
-func Here(p analyzer.Place) analyzer.Place { return p }
+func Here(p analysis.Place) analysis.Place { return p }
 
 // A Conversation makes the steps of exchanges, one after another.
 type Conversation struct {
@@ -90,13 +90,13 @@ func (c *Conversation) Exchange(client, request, answer string) {
 }
 
 // Judge returns the engine after all steps and the end, and every finding.
-func (c *Conversation) Judge(rules ...*analyzer.Rule) (*engine.Engine, []analyzer.Finding) {
+func (c *Conversation) Judge(rules ...*analysis.Rule) (*engine.Engine, []analysis.Finding) {
 	c.T.Helper()
-	if err := analyzer.Validate(rules); err != nil {
+	if err := analysis.Validate(rules); err != nil {
 		c.T.Fatal(err)
 	}
 	e := engine.New(rules)
-	var all []analyzer.Finding
+	var all []analysis.Finding
 	for _, s := range c.Steps {
 		all = append(all, e.Step(s)...)
 	}
@@ -104,7 +104,7 @@ func (c *Conversation) Judge(rules ...*analyzer.Rule) (*engine.Engine, []analyze
 }
 
 // Texts returns findings as lines.
-func Texts(findings []analyzer.Finding) []string {
+func Texts(findings []analysis.Finding) []string {
 	list := []string{}
 	for i := range findings {
 		list = append(list, findings[i].String())

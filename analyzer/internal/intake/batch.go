@@ -3,7 +3,7 @@ package intake
 import (
 	"bytes"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -32,14 +32,14 @@ func (ob *observer) batchAsked(in *openExchange, s capture.Step) {
 		}
 		ob.endpoints.place(&dispatch.Case{X: x})
 		in.batch = append(in.batch, x)
-		o := ob.message(x, analyzer.RequestRead, s)
+		o := ob.message(x, analysis.RequestRead, s)
 		o.Place = x.RequestPlace().Body()
 		ob.observe(in, o)
 		o.Doc = &x.Call.Doc
-		o.Kind = analyzer.RequestSeen
+		o.Kind = analysis.RequestSeen
 		ob.observe(in, o)
 		ob.requestObjects(in, o)
-		o.Kind = analyzer.RequestDone
+		o.Kind = analysis.RequestDone
 		ob.observe(in, o)
 	}
 }
@@ -60,12 +60,12 @@ func (ob *observer) batchAnswered(in *openExchange, s capture.Step, root a2a.Val
 		body := bytes.Clone(v.Raw())
 		a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), parsed(body))
 		settle(x, &a.Payload)
-		o := ob.message(x, analyzer.AnswerSeen, s)
+		o := ob.message(x, analysis.AnswerSeen, s)
 		o.Place = x.ResponsePlace().Body()
 		o.Dialects = a.Payload.Dialects.NarrowedBy(answerDialects(x))
 		o.Answer, o.Body, o.Doc = &a, body, &a.Doc
 		ob.observe(in, o)
-		ob.outcome(in, o, analyzer.OutcomeSeen)
+		ob.outcome(in, o, analysis.OutcomeSeen)
 		ob.answerObjects(in, o, &a.Payload)
 		ob.payload(in, o, &a.Payload)
 		ob.answerDone(in, o)
@@ -73,7 +73,7 @@ func (ob *observer) batchAnswered(in *openExchange, s capture.Step, root a2a.Val
 }
 
 // asked returns the one call of the batch that has the id, nil if there is none or more than one.
-func (in *openExchange) asked(id a2a.Value) (found *analyzer.Exchange) {
+func (in *openExchange) asked(id a2a.Value) (found *analysis.Exchange) {
 	for _, x := range in.batch {
 		if id.Exists() && !id.IsNull() && a2a.SameID(x.Call.ID, id) {
 			if found != nil {

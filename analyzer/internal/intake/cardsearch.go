@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/cardfetch"
 	"a2atap/analyzer/directory"
 	"a2atap/proxy/a2a"
@@ -91,7 +91,7 @@ func (r *Reader) forgetFound(in *openExchange) {
 }
 
 // hasCard reports whether a card was fetched where the exchange asks.
-func (s *endpoints) hasCard(x *analyzer.Exchange) bool {
+func (s *endpoints) hasCard(x *analysis.Exchange) bool {
 	_, ok := s.cards.Get(directory.Key{URL: x.URL(), Version: strings.TrimSpace(x.Request.Fields.Get("A2A-Version"))})
 	return ok
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/reading"
@@ -44,8 +44,8 @@ func TestCardFoundByContent(t *testing.T) {
 				capture.ResponseEnd{Size: int64(len(test.body))}, capture.Closed{})
 			seen := 0
 			var ended []string
-			e := engine.New([]*analyzer.Rule{
-				enginetest.Rule("r", analyzer.CardSeen, func(p *analyzer.Pass) {
+			e := engine.New([]*analysis.Rule{
+				enginetest.Rule("r", analysis.CardSeen, func(p *analysis.Pass) {
 					seen++
 					if p.Card.Name() != "Booker" || p.Exchange.Call.Operation != a2a.GetCard {
 						t.Errorf("observed %+v", p.Exchange.Call)

@@ -1,7 +1,7 @@
 package intake
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -14,7 +14,7 @@ const maxGivenUp = 10_000
 // before it had its answer, or sent another message to the task, whose words nobody here understands. Tasks are told
 // apart by their ids alone: of who cancels without a reason we would rather not speak than be wrong.
 type givenUp struct {
-	tasks *recent.Map[analyzer.TaskKey, bool] // false as long as its client has only named it, with its first message
+	tasks *recent.Map[analysis.TaskKey, bool] // false as long as its client has only named it, with its first message
 }
 
 // asked takes a request.
@@ -32,9 +32,9 @@ func (g *givenUp) asked(c *a2a.Call) {
 // named notes that a client has named a task: surely, or for the second time, to do something about it.
 func (g *givenUp) named(task string, surely bool) {
 	if g.tasks == nil {
-		g.tasks = recent.New[analyzer.TaskKey, bool](maxGivenUp)
+		g.tasks = recent.New[analysis.TaskKey, bool](maxGivenUp)
 	}
-	key := analyzer.TaskKeyOf("", "", task)
+	key := analysis.TaskKeyOf("", "", task)
 	_, before := g.tasks.Get(key)
 	g.tasks.Put(key, surely || before)
 }
@@ -44,7 +44,7 @@ func (g *givenUp) has(task string) bool {
 	if g.tasks == nil {
 		return false
 	}
-	given, _ := g.tasks.Get(analyzer.TaskKeyOf("", "", task))
+	given, _ := g.tasks.Get(analysis.TaskKeyOf("", "", task))
 	return given
 }
 

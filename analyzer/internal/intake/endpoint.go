@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/directory"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/recent"
@@ -27,7 +27,7 @@ type endpointKey struct {
 
 // An endpoint is what is known of a URL and binding, and what was reported there of the agent.
 type endpoint struct {
-	analyzer.Endpoint
+	analysis.Endpoint
 	reported dispatch.Reported
 }
 
@@ -76,7 +76,7 @@ func (s *endpoints) targetOf(origin, path string) *target {
 }
 
 // knownAt says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.
-func (s *endpoints) knownAt(x *analyzer.Exchange) a2a.Known {
+func (s *endpoints) knownAt(x *analysis.Exchange) a2a.Known {
 	var k a2a.Known
 	near := s.cards.Near(x.Address)
 	for i := range near {
@@ -115,7 +115,7 @@ func (s *endpoints) place(c *dispatch.Case) {
 	key := endpointKey{x.Interface(), x.Call.Binding}
 	end, ok := s.known.Get(key)
 	if !ok {
-		end = &endpoint{Endpoint: analyzer.Endpoint{URL: x.InterfaceURL(), Binding: key.binding}}
+		end = &endpoint{Endpoint: analysis.Endpoint{URL: x.InterfaceURL(), Binding: key.binding}}
 		s.known.Put(key, end)
 	}
 	c.AtEndpoint = &end.reported
@@ -144,7 +144,7 @@ func (e *endpoint) decide(declared a2a.Dialects) {
 }
 
 // learn remembers what a card declares, and which addresses it makes one agent.
-func (s *endpoints) learn(x *analyzer.Exchange, card *a2a.Card) {
+func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
 	key := directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
 	s.cards.Put(key, struct{}{}, card.Interfaces)
 	own := agentName{origin: address.Of(x.Origin)}
@@ -206,7 +206,7 @@ func unreleased(version string) bool {
 
 // settle reads an answer that shows no dialect as one of those that the call is surely in: what is settled is not guessed
 // anew.
-func settle(x *analyzer.Exchange, p *a2a.Payload) {
+func settle(x *analysis.Exchange, p *a2a.Payload) {
 	if x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
 		p.Settle(x.Dialects)
 	}

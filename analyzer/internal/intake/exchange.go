@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -27,7 +27,7 @@ type openExchange struct {
 	gathered gathering            // what is shown of it
 	head     capture.Head         // of the answer, where nobody had parsed it
 	parsed   capture.Parsed       // the same, for its step
-	ending   analyzer.StreamEnd   // how it ended
+	ending   analysis.StreamEnd   // how it ended
 	seeking  bool                 // it is not a call, and its answer may be a card
 	found    *capture.Head        // of an answer that may be one; nil if none has come
 	unseen   bool                 // what followed the answer's head was not observed: an upgrade, or a tunnel
@@ -37,9 +37,9 @@ type openExchange struct {
 	noSign   bool                 // its bodies were left out, since nothing shows that it is A2A
 	missing  string               // why it cannot be judged as a whole; empty if it can
 	spoken   a2a.Dialects         // that an answer or an event is in
-	batch    []*analyzer.Exchange // the calls of a batch that are judged each on its own
+	batch    []*analysis.Exchange // the calls of a batch that are judged each on its own
 	members  []summary.Member     // how they came out
-	sending  analyzer.Link        // on which its message waits for an answer; zero if it has none, or is over
+	sending  analysis.Link        // on which its message waits for an answer; zero if it has none, or is over
 }
 
 // cut says that something of the exchange is missing from here on.
@@ -102,7 +102,7 @@ func (in *openExchange) whatIsMissing() string {
 	case in.halfAsked():
 		return "its request did not come whole"
 	case x.Unreleased:
-		return "version " + analyzer.QuoteText(x.Call.Version) + " of the protocol is not known here"
+		return "version " + analysis.QuoteText(x.Call.Version) + " of the protocol is not known here"
 	case isCall(x) && !decided(x.Dialects) && !decided(in.spoken):
 		return "its dialect is not decided"
 	}
@@ -150,19 +150,19 @@ func notPassedOn(f *capture.Fault) bool {
 }
 
 // isCall reports whether an exchange counts as a call.
-func isCall(x *analyzer.Exchange) bool {
+func isCall(x *analysis.Exchange) bool {
 	return x.Call.Binding != a2a.NoBinding && !isNotification(x)
 }
 
 // isNotification reports whether an exchange is a JSON-RPC request that wants no answer.
-func isNotification(x *analyzer.Exchange) bool {
+func isNotification(x *analysis.Exchange) bool {
 	c := &x.Call
 	return c.Binding == a2a.JSONRPC && c.Batch == nil && c.Method != "" && !c.ID.Exists()
 }
 
 // answerDialects returns the dialects that an answer which shows none may be in: those of the request, and where it was
 // asked in one that is not spoken there, those that are as well. Then only rules that hold in both are judged.
-func answerDialects(x *analyzer.Exchange) a2a.Dialects {
+func answerDialects(x *analysis.Exchange) a2a.Dialects {
 	if x.Endpoint == nil {
 		return x.Dialects
 	}
@@ -175,7 +175,7 @@ func answerDialects(x *analyzer.Exchange) a2a.Dialects {
 
 // maybe0_1 reports whether a task that a client gets or cancels may be one of 0.1: that has the same methods, and
 // nothing in the task or known of the URL says that a later version is spoken there.
-func maybe0_1(x *analyzer.Exchange, p *a2a.Payload) bool {
+func maybe0_1(x *analysis.Exchange, p *a2a.Payload) bool {
 	later := a2a.Of(a2a.V0_2, a2a.V0_3)
 	switch {
 	case x.Call.Binding != a2a.JSONRPC || p.Kind != a2a.TaskPayload || p.Wrapped || x.Dialects.Union(later) != later:
@@ -190,7 +190,7 @@ func maybe0_1(x *analyzer.Exchange, p *a2a.Payload) bool {
 }
 
 // addEvent remembers one event of a stream.
-func addEvent(s *analyzer.Stream, o *analyzer.Observation) {
+func addEvent(s *analysis.Stream, o *analysis.Observation) {
 	a := o.Answer
 	s.Events++
 	s.Dialects = a.Payload.Dialects.NarrowedBy(s.Dialects)
@@ -201,7 +201,7 @@ func addEvent(s *analyzer.Stream, o *analyzer.Observation) {
 
 // readInStream reads a flat artifact update in a stream of 1.0 as one that lacks its wrapper: unlike a status update it
 // has no state whose spelling would tell, and what came before it does.
-func readInStream(x *analyzer.Exchange, p *a2a.Payload) {
+func readInStream(x *analysis.Exchange, p *a2a.Payload) {
 	modern := a2a.Of(a2a.V1_0)
 	if p.Kind == a2a.ArtifactPayload && !p.Wrapped && x.Call.Binding == a2a.JSONRPC && x.Call.Dialects == modern &&
 		x.Stream.Dialects == modern {
@@ -229,7 +229,7 @@ func endsStream(p *a2a.Payload) bool {
 }
 
 // at returns the instant of a step, or the zero time if it was not measured.
-func at(x *analyzer.Exchange, s capture.Step) time.Time {
+func at(x *analysis.Exchange, s capture.Step) time.Time {
 	if x.Started.IsZero() || s.Offset < 0 {
 		return time.Time{}
 	}

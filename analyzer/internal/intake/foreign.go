@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
 // foreign knows what other programs kept of the exchanges that they wrote.
 type foreign struct {
-	kept   analyzer.Kept
+	kept   analysis.Kept
 	looked bool // through the whole capture
 }
 
 // began gives an exchange of another program what is known of it. All tells it of the whole capture; it may be nil.
-func (f *foreign) began(x *analyzer.Exchange, all func() analyzer.Kept) {
+func (f *foreign) began(x *analysis.Exchange, all func() analysis.Kept) {
 	if all != nil && !f.looked {
 		f.kept, f.looked = f.kept|all(), true
 	}
@@ -25,17 +25,17 @@ func (f *foreign) began(x *analyzer.Exchange, all func() analyzer.Kept) {
 }
 
 // answered takes what the answer to an exchange shows.
-func (f *foreign) answered(x *analyzer.Exchange) {
+func (f *foreign) answered(x *analysis.Exchange) {
 	if x.Kept != nil {
 		f.kept |= shownByAnswer(&x.Response)
 	}
 }
 
 // KeptIn returns what the exchanges of other programs in a capture show of what these kept.
-func KeptIn(ctx context.Context, src capture.Source) analyzer.Kept {
-	var all analyzer.Kept
+func KeptIn(ctx context.Context, src capture.Source) analysis.Kept {
+	var all analysis.Kept
 	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil || all == analyzer.KeptAll {
+		if err != nil || all == analysis.KeptAll {
 			break
 		}
 		if !capture.Foreign(x.ID) {
@@ -53,29 +53,29 @@ func KeptIn(ctx context.Context, src capture.Source) analyzer.Kept {
 
 // shownByRequest returns what the fields of a request show. A body cannot be sent without its framing, and every client
 // says something of itself or of the connection.
-func shownByRequest(h *capture.Head) analyzer.Kept {
+func shownByRequest(h *capture.Head) analysis.Kept {
 	f := h.Fields
 	for _, name := range [...]string{"Authorization", "Cookie"} { // those that programs leave out first
 		for _, value := range f.Values(name) {
 			if !standsFor(value) {
-				return analyzer.KeptAll
+				return analysis.KeptAll
 			}
 		}
 	}
 	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || framesBodies(h)
 	itself := f.Has("User-Agent") || f.Has("Accept") || f.Has("Accept-Encoding") || f.Has("Connection")
 	if framed && itself {
-		return analyzer.KeptRequests
+		return analysis.KeptRequests
 	}
 	return 0
 }
 
 // shownByAnswer returns what the fields of an answer show.
-func shownByAnswer(h *capture.Head) analyzer.Kept {
+func shownByAnswer(h *capture.Head) analysis.Kept {
 	f := h.Fields
 	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || f.Has("Connection") || framesBodies(h)
 	if framed && f.Has("Date") {
-		return analyzer.KeptAnswers
+		return analysis.KeptAnswers
 	}
 	return 0
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
 )
@@ -37,7 +37,7 @@ func TestEvidence(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for _, ours := range []bool{false, true} {
 				var got []string
-				r := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+				r := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) {
 					if p.Exchange.HeadersKept() {
 						got = append(got, fields)
 					}

@@ -3,7 +3,7 @@ package intake_test
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
@@ -55,7 +55,7 @@ func TestGaps(t *testing.T) {
 			c.Ask(enginetest.Send)
 			test.steps(c)
 			answers := 0
-			e, _ := c.Judge(enginetest.Rule("r", analyzer.AnswerSeen, func(*analyzer.Pass) { answers++ }))
+			e, _ := c.Judge(enginetest.Rule("r", analysis.AnswerSeen, func(*analysis.Pass) { answers++ }))
 			if answers != test.answers {
 				t.Errorf("%d answers were observed, want %d", answers, test.answers)
 			}
@@ -69,7 +69,7 @@ func TestGaps(t *testing.T) {
 func TestLostExchangesAreCounted(t *testing.T) {
 	c := &enginetest.Conversation{T: t}
 	c.Add(capture.Lost{Exchanges: 3, Bytes: 100}, capture.Lost{Bytes: 100})
-	e, _ := c.Judge(enginetest.Rule("r", analyzer.AnswerSeen, enginetest.At(enginetest.Here)))
+	e, _ := c.Judge(enginetest.Rule("r", analysis.AnswerSeen, enginetest.At(enginetest.Here)))
 	if got := e.Counts(); got.Lost != 4 || got.Exchanges != 0 {
 		t.Errorf("got %+v, want 4 lost of 0 exchanges", got)
 	}
@@ -84,7 +84,7 @@ func TestRequestThatNeverCameWhole(t *testing.T) {
 	c.Event(1, enginetest.Working)
 	c.Add(capture.Closed{Fault: &capture.Fault{Kind: "reset", Side: "client"}})
 	if _, found := c.Judge(
-		enginetest.Rule("r", analyzer.AnswerSeen|analyzer.EventSeen|analyzer.StreamEnded, enginetest.At(enginetest.Here)),
+		enginetest.Rule("r", analysis.AnswerSeen|analysis.EventSeen|analysis.StreamEnded, enginetest.At(enginetest.Here)),
 	); len(found) > 0 {
 		t.Errorf("got %q, want nothing", enginetest.Texts(found))
 	}
@@ -100,7 +100,7 @@ func TestAnswerOvertakesRequest(t *testing.T) {
 	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[20:])}, capture.RequestEnd{Size: int64(len(enginetest.Send))})
 	c.Event(2, enginetest.Working)
 	var arrivals []uint64
-	c.Judge(enginetest.Rule("r", analyzer.EventSeen, func(p *analyzer.Pass) { arrivals = append(arrivals, p.Arrival) }))
+	c.Judge(enginetest.Rule("r", analysis.EventSeen, func(p *analysis.Pass) { arrivals = append(arrivals, p.Arrival) }))
 	if len(arrivals) != 2 || arrivals[0] != 4 || arrivals[1] != 7 {
 		t.Errorf("events were observed with arrivals %v, want 4 and 7", arrivals)
 	}
@@ -143,7 +143,7 @@ func TestGapsOfStreams(t *testing.T) {
 			c.Add(capture.ResponseEnd{}, capture.Closed{})
 			var gap, seen bool
 			c.Judge(
-				enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) { gap, seen = p.Exchange.Stream.Gap, true }),
+				enginetest.Rule("r", analysis.StreamEnded, func(p *analysis.Pass) { gap, seen = p.Exchange.Stream.Gap, true }),
 			)
 			if !seen || gap != test.gap {
 				t.Errorf("gap is %v, want %v (end seen: %v)", gap, test.gap, seen)
@@ -190,10 +190,10 @@ func TestHowStreamsEnd(t *testing.T) {
 			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
 			c.Event(1, enginetest.Working)
 			c.Add(test.end...)
-			var ends []analyzer.StreamEnd
+			var ends []analysis.StreamEnd
 			e := engine.New(
-				[]*analyzer.Rule{
-					enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) { ends = append(ends, *p.End) }),
+				[]*analysis.Rule{
+					enginetest.Rule("r", analysis.StreamEnded, func(p *analysis.Pass) { ends = append(ends, *p.End) }),
 				},
 			)
 			for _, s := range c.Steps {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -42,7 +42,7 @@ func (g *gathering) firsts() *firsts {
 // begin takes what the opening says.
 func (g *gathering) begin(s *capture.Step, o *capture.Opened, head *capture.Head) {
 	g.Summary = summary.Summary{
-		Seq: s.Seq, ID: o.ID, Conn: o.Conn, Link: analyzer.Link{Client: o.Client.Name, Agent: o.Agent.Name}, How: o.Client.How,
+		Seq: s.Seq, ID: o.ID, Conn: o.Conn, Link: analysis.Link{Client: o.Client.Name, Agent: o.Agent.Name}, How: o.Client.How,
 		AgentURL: o.Agent.URL, Started: o.Started, Took: capture.NotKnown, Gap: capture.NotKnown,
 		Method: head.Method, Target: head.Target, Host: head.Fields.Get("Host"),
 		ResponseSize: capture.NotKnown, Events: capture.NotKnown,
@@ -195,7 +195,7 @@ func (g *gathering) called(c *a2a.Call) {
 }
 
 // answered takes what an answer, or an event of a stream, says.
-func (g *gathering) answered(a *a2a.Answer, event *analyzer.Event) {
+func (g *gathering) answered(a *a2a.Answer, event *analysis.Event) {
 	if a.Err != nil {
 		if len(g.Errors) < maxSeen {
 			g.Errors = append(g.Errors, summary.ErrorOf(a.Err, g.Binding))

@@ -1,7 +1,7 @@
 package intake
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
@@ -25,7 +25,7 @@ func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
 }
 
 // answerMessage returns a message of an answer over gRPC.
-func answerMessage(x *analyzer.Exchange, s *capture.Step, raw []byte) *grpc.Reading {
+func answerMessage(x *analysis.Exchange, s *capture.Step, raw []byte) *grpc.Reading {
 	if s.Parsed != nil && s.Parsed.Message != nil {
 		return s.Parsed.Message
 	}
@@ -38,7 +38,7 @@ func answerMessage(x *analyzer.Exchange, s *capture.Step, raw []byte) *grpc.Read
 func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event) {
 	x := in.X
 	if x.Call.Streams && x.Stream == nil {
-		x.Stream = &analyzer.Stream{Gap: x.Cut}
+		x.Stream = &analysis.Stream{Gap: x.Cut}
 		r.counter.Counts.Streams++
 	}
 	switch {
@@ -67,7 +67,7 @@ func (r *Reader) grpcEnded(in *openExchange, s capture.Step, trailer []byte) {
 	case !x.Call.Streams:
 		r.grpcAnswered(in, s)
 	case x.Stream == nil:
-		x.Stream = &analyzer.Stream{Gap: x.Cut}
+		x.Stream = &analysis.Stream{Gap: x.Cut}
 		r.counter.Counts.Streams++
 	}
 }
@@ -105,9 +105,9 @@ func (ob *observer) grpcFailed(in *openExchange, s capture.Step, status *grpc.St
 		ob.takeAnswer(in, s, &a, place, nil)
 		return
 	}
-	o := ob.message(x, analyzer.EventSeen, s)
+	o := ob.message(x, analysis.EventSeen, s)
 	o.Place, o.Answer, o.Doc = place, &a, &a.Doc
-	o.Event = &analyzer.Event{K: in.lastK + 1, Fields: capture.EventFields{Retry: capture.NotKnown}}
+	o.Event = &analysis.Event{K: in.lastK + 1, Fields: capture.EventFields{Retry: capture.NotKnown}}
 	o.Dialects = answerDialects(x)
 	in.gathered.answered(&a, o.Event)
 	ob.takeEvent(in, o)

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/internal/tally"
 )
@@ -58,8 +58,8 @@ func (r *Reader) RequestMissed() bool { return r.missed }
 func (r *Reader) Lost() int64 { return r.counter.Counts.Lost }
 
 // Open implements dispatch.Record.
-func (r *Reader) Open() iter.Seq[*analyzer.Exchange] {
-	return func(yield func(*analyzer.Exchange) bool) {
+func (r *Reader) Open() iter.Seq[*analysis.Exchange] {
+	return func(yield func(*analysis.Exchange) bool) {
 		for _, in := range r.open {
 			if !yield(in.X) {
 				return
@@ -99,7 +99,7 @@ func (r *Reader) tick(at time.Time) {
 // ended counts an exchange of which nothing more comes.
 func (r *Reader) ended(in *openExchange) {
 	r.counter.Ended(in.sending)
-	in.sending = analyzer.Link{}
+	in.sending = analysis.Link{}
 	s := in.summary()
 	r.counter.Over(&s)
 	r.hooks.ended(s)

@@ -1,25 +1,25 @@
 package intake
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // requestObjects observes the entities of a request.
-func (ob *observer) requestObjects(in *openExchange, o *analyzer.Observation) {
+func (ob *observer) requestObjects(in *openExchange, o *analysis.Observation) {
 	ob.part, ob.partOf = *o, in
 	ob.walker.Request(&o.Exchange.Call)
-	ob.part, ob.partOf = analyzer.Observation{}, nil
+	ob.part, ob.partOf = analysis.Observation{}, nil
 }
 
 // answerObjects observes the entities of an answer, an event or a notification.
-func (ob *observer) answerObjects(in *openExchange, o *analyzer.Observation, p *a2a.Payload) {
+func (ob *observer) answerObjects(in *openExchange, o *analysis.Observation, p *a2a.Payload) {
 	ob.part, ob.partOf = *o, in
 	if maybe0_1(o.Exchange, p) {
 		ob.part.Dialects = a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3)
 	}
 	ob.walker.Payload(p, &o.Exchange.Call, ob.part.Dialects)
-	ob.part, ob.partOf = analyzer.Observation{}, nil
+	ob.part, ob.partOf = analysis.Observation{}, nil
 }
 
 // visit observes one entity, and reports whether those in it are to be observed too.
@@ -28,7 +28,7 @@ func (ob *observer) visit(v *a2a.Entity) bool {
 		return false
 	}
 	o := &ob.part
-	o.Entity, o.Kind = v, analyzer.FrameSeen
+	o.Entity, o.Kind = v, analysis.FrameSeen
 	if int(v.Type) < len(entityKinds) && entityKinds[v.Type] != 0 {
 		o.Kind = entityKinds[v.Type]
 	}
@@ -40,9 +40,9 @@ func (ob *observer) visit(v *a2a.Entity) bool {
 // What the agent has changed in a message that was right is the agent's.
 func (ob *observer) judgedBefore(v *a2a.Entity) bool {
 	x, id := ob.part.Exchange, v.Member("messageId")
-	var sent *analyzer.SentMessage
+	var sent *analysis.SentMessage
 	if x.Call.MessageID != "" && id.Is(x.Call.MessageID) {
-		sent = analyzer.SentMessageOf(x)
+		sent = analysis.SentMessageOf(x)
 	} else {
 		sent = ob.dispatcher.Sent(x, v.Owner.Get("id").Text(), id.Text())
 	}
@@ -54,16 +54,16 @@ func (ob *observer) judgedBefore(v *a2a.Entity) bool {
 }
 
 // entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
-var entityKinds = [...]analyzer.Kinds{
-	a2a.TaskEntity:           analyzer.SnapshotSeen,
-	a2a.StatusEntity:         analyzer.StatusSeen,
-	a2a.MessageEntity:        analyzer.MessageSeen,
-	a2a.PartEntity:           analyzer.PartSeen,
-	a2a.ArtifactEntity:       analyzer.ArtifactSeen,
-	a2a.StatusUpdateEntity:   analyzer.UpdateSeen,
-	a2a.ArtifactUpdateEntity: analyzer.UpdateSeen,
-	a2a.PushContainerEntity:  analyzer.PushConfigSeen,
-	a2a.PushConfigEntity:     analyzer.PushConfigSeen,
-	a2a.AuthenticationEntity: analyzer.PushConfigSeen,
-	a2a.PushConfigListEntity: analyzer.FrameSeen,
+var entityKinds = [...]analysis.Kinds{
+	a2a.TaskEntity:           analysis.SnapshotSeen,
+	a2a.StatusEntity:         analysis.StatusSeen,
+	a2a.MessageEntity:        analysis.MessageSeen,
+	a2a.PartEntity:           analysis.PartSeen,
+	a2a.ArtifactEntity:       analysis.ArtifactSeen,
+	a2a.StatusUpdateEntity:   analysis.UpdateSeen,
+	a2a.ArtifactUpdateEntity: analysis.UpdateSeen,
+	a2a.PushContainerEntity:  analysis.PushConfigSeen,
+	a2a.PushConfigEntity:     analysis.PushConfigSeen,
+	a2a.AuthenticationEntity: analysis.PushConfigSeen,
+	a2a.PushConfigListEntity: analysis.FrameSeen,
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
@@ -15,9 +15,9 @@ import (
 // The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it
 // was sent; if that was not seen, it is a note, and where it comes otherwise than it was sent, it is the agent's.
 func TestEntities(t *testing.T) {
-	rule := enginetest.Rule("seen", analyzer.EntitySeen,
-		func(p *analyzer.Pass) { p.Report(p.Here("x"), p.Entity.Type.String(), "expected") })
-	rule.Either, rule.Needs = true, []*analyzer.Tracker{task.Tracker}
+	rule := enginetest.Rule("seen", analysis.EntitySeen,
+		func(p *analysis.Pass) { p.Report(p.Here("x"), p.Entity.Type.String(), "expected") })
+	rule.Either, rule.Needs = true, []*analysis.Tracker{task.Tracker}
 	const first, last = `{"messageId":"m0","role":"ROLE_USER"},{"messageId":"m1","role":"ROLE_USER"`, `},{"messageId":"m2","role":"ROLE_AGENT"}`
 	const history, changed = first + `,"parts":[{"text":"hi"}]` + last, first + last
 	c := &enginetest.Conversation{T: t}
@@ -60,16 +60,16 @@ func TestEntities(t *testing.T) {
 // Each kind brings the types that it says, and no other.
 func TestEntityKinds(t *testing.T) {
 	const task = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{"message":{"parts":[{"text":"a"}]}},"artifacts":[{"parts":[{"text":"b"}]}]}}}`
-	for kind, want := range map[analyzer.Kinds]string{
-		analyzer.SnapshotSeen: "Task", analyzer.StatusSeen: "TaskStatus", analyzer.MessageSeen: "Message Message",
-		analyzer.PartSeen:     "Part Part Part",
-		analyzer.ArtifactSeen: "Artifact", analyzer.UpdateSeen: "", analyzer.PushConfigSeen: "",
-		analyzer.FrameSeen: "parameters response",
+	for kind, want := range map[analysis.Kinds]string{
+		analysis.SnapshotSeen: "Task", analysis.StatusSeen: "TaskStatus", analysis.MessageSeen: "Message Message",
+		analysis.PartSeen:     "Part Part Part",
+		analysis.ArtifactSeen: "Artifact", analysis.UpdateSeen: "", analysis.PushConfigSeen: "",
+		analysis.FrameSeen: "parameters response",
 	} {
 		var got []string
 		c := &enginetest.Conversation{T: t}
 		c.Exchange("planner", enginetest.Send, task)
-		c.Judge(enginetest.Rule("seen", kind, func(p *analyzer.Pass) { got = append(got, p.Entity.Type.String()) }))
+		c.Judge(enginetest.Rule("seen", kind, func(p *analysis.Pass) { got = append(got, p.Entity.Type.String()) }))
 		if strings.Join(got, " ") != want {
 			t.Errorf("kind %b brings %q, want %q", kind, got, want)
 		}
@@ -82,8 +82,8 @@ func TestManyAlike(t *testing.T) {
 	c.Exchange("planner", strings.Replace(enginetest.Send, `{"text":"hi"}`, strings.Repeat(`{"text":"hi"},`, 999)+`{}`, 1),
 		enginetest.Working)
 	e, found := c.Judge(
-		enginetest.Rule("seen", analyzer.PartSeen,
-			func(p *analyzer.Pass) { p.Report(p.Here(), "seen", "expected", analyzer.By(a2a.Client)) }),
+		enginetest.Rule("seen", analysis.PartSeen,
+			func(p *analysis.Pass) { p.Report(p.Here(), "seen", "expected", analysis.By(a2a.Client)) }),
 	)
 	if coverage := e.Coverage(); len(found) != 16 || len(coverage) != 1 || coverage[0].Broken != 1000 {
 		t.Errorf("%d findings and coverage %+v", len(found), coverage)

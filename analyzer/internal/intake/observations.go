@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/cardfetch"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -52,7 +52,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		in.size += x.Parsed.Size()
 		ob.held += x.Parsed.Size()
 	}
-	o := ob.message(x, analyzer.RequestDecoded, s)
+	o := ob.message(x, analysis.RequestDecoded, s)
 	o.Place = x.RequestPlace().Body()
 	if x.Call.Operation == a2a.Webhook || !x.Call.A2A() {
 		x.Dialects = x.Call.Dialects
@@ -70,7 +70,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		ob.endpoints.place(&in.Case)
 		in.sending = ob.counter.Asked(x)
 	}
-	o.Kind, o.Dialects = analyzer.RequestRead, x.Dialects
+	o.Kind, o.Dialects = analysis.RequestRead, x.Dialects
 	ob.observe(in, o)
 	in.seeking = !x.Judged() && !x.Gather && cardfetch.MayAsk(&x.Request, x.Body)
 	if !x.Judged() || x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
@@ -79,10 +79,10 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	if len(bytes.TrimSpace(x.Body)) > 0 {
 		o.Doc = &x.Call.Doc
 	}
-	o.Kind = analyzer.RequestSeen
+	o.Kind = analysis.RequestSeen
 	ob.observe(in, o)
 	ob.requestObjects(in, o)
-	o.Kind = analyzer.RequestDone
+	o.Kind = analysis.RequestDone
 	ob.observe(in, o)
 	ob.batchAsked(in, s)
 }
@@ -97,7 +97,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	body, doc, lacks := content(&in.response, &x.Response, s.Parsed)
 	if !x.Judged() {
 		if lacks == "" && x.Answered && !x.Cut {
-			o := ob.message(x, analyzer.BodySeen, s)
+			o := ob.message(x, analysis.BodySeen, s)
 			o.Place, o.Body = x.ResponsePlace().Body(), body
 			ob.observe(in, o)
 		}
@@ -129,12 +129,12 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 }
 
 // takeAnswer observes an answer that was read, and stands at a place.
-func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, place analyzer.Place, body []byte) {
+func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, place analysis.Place, body []byte) {
 	x := in.X
 	settle(x, &a.Payload)
 	in.gathered.answered(a, nil)
 	in.Card = cardOf(x, body)
-	o := ob.message(x, analyzer.AnswerSeen, s)
+	o := ob.message(x, analysis.AnswerSeen, s)
 	o.Place = place
 	o.Dialects = a.Payload.Dialects.NarrowedBy(answerDialects(x))
 	o.Answer, o.Body = a, body
@@ -147,7 +147,7 @@ func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, 
 	ob.observe(in, o)
 	in.answered(o)
 	in.members = membersOf(x, a)
-	ob.outcome(in, o, analyzer.OutcomeSeen)
+	ob.outcome(in, o, analysis.OutcomeSeen)
 	ob.answerObjects(in, o, &a.Payload)
 	ob.payload(in, o, &a.Payload)
 	ob.answerDone(in, o)
@@ -160,7 +160,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
-	ev := &analyzer.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
+	ev := &analysis.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
 	var doc *a2a.Doc
 	switch {
 	case x.Call.Binding == a2a.GRPC:
@@ -183,7 +183,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	case raw.Dropped > 0:
 		return
 	}
-	o := ob.message(x, analyzer.EventSeen, s)
+	o := ob.message(x, analysis.EventSeen, s)
 	o.Place = x.ResponsePlace().Event(raw.K)
 	if o.Event = ev; ev.Message != nil && ev.Message.Err != nil {
 		x.Stream.Gap = true
@@ -210,7 +210,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 }
 
 // takeEvent observes an event that was read.
-func (ob *observer) takeEvent(in *openExchange, o *analyzer.Observation) {
+func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	x := in.X
 	ob.observe(in, o)
 	if o.Answer == nil {
@@ -220,9 +220,9 @@ func (ob *observer) takeEvent(in *openExchange, o *analyzer.Observation) {
 	ob.tellEvent(x, o, in)
 	switch own := o.Answer.Payload.Dialects; {
 	case x.Stream.Events == 0 && !x.Stream.Gap:
-		ob.outcome(in, o, analyzer.OutcomeSeen)
+		ob.outcome(in, o, analysis.OutcomeSeen)
 	case !own.Empty() && !x.Dialects.Empty() && own.Intersect(x.Dialects).Empty():
-		ob.outcome(in, o, analyzer.ForeignSeen)
+		ob.outcome(in, o, analysis.ForeignSeen)
 	}
 	ob.answerObjects(in, o, &o.Answer.Payload)
 	ob.payload(in, o, &o.Answer.Payload)
@@ -232,7 +232,7 @@ func (ob *observer) takeEvent(in *openExchange, o *analyzer.Observation) {
 
 // outcome observes once more what an answer or an event holds, now as what came of the request: by the dialects of the
 // request, whatever those of the answer are.
-func (ob *observer) outcome(in *openExchange, o *analyzer.Observation, as analyzer.Kinds) {
+func (ob *observer) outcome(in *openExchange, o *analysis.Observation, as analysis.Kinds) {
 	kind, dialects := o.Kind, o.Dialects
 	in.spoken = dialects
 	o.Kind, o.Dialects = as, o.Exchange.Dialects
@@ -245,7 +245,7 @@ const maxErrorData = 256
 
 // keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such
 // types: a "ping" that keeps a connection from being closed, for example.
-func keepsAlive(ev *analyzer.Event, a *a2a.Answer) bool {
+func keepsAlive(ev *analysis.Event, a *a2a.Answer) bool {
 	kind := string(ev.Fields.Type)
 	if kind == "" || kind == "message" || a.IsEnvelope || a.Err != nil {
 		return false
@@ -254,7 +254,7 @@ func keepsAlive(ev *analyzer.Event, a *a2a.Answer) bool {
 }
 
 // answerDone remembers what an answer or an event shows of the agent, and ends its observation.
-func (ob *observer) answerDone(in *openExchange, o *analyzer.Observation) {
+func (ob *observer) answerDone(in *openExchange, o *analysis.Observation) {
 	x := o.Exchange
 	switch {
 	case x.Call.Operation == a2a.GetCard && o.Answer.Doc.Err != nil && x.Response.Status < 300 &&
@@ -269,14 +269,14 @@ func (ob *observer) answerDone(in *openExchange, o *analyzer.Observation) {
 		}
 		x.Endpoint.Answered |= spoken
 	}
-	o.Kind = analyzer.AnswerDone
+	o.Kind = analysis.AnswerDone
 	ob.observe(in, o)
 }
 
 // streamEnded observes that a stream is over, or that the capture is.
-func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analyzer.StreamEnd) {
+func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.StreamEnd) {
 	x := in.X
-	o := ob.message(x, analyzer.StreamEnded, s)
+	o := ob.message(x, analysis.StreamEnded, s)
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = x.Stream.Dialects.NarrowedBy(answerDialects(x))
 	o.End = &end
@@ -289,7 +289,7 @@ func (ob *observer) webhook(in *openExchange, s capture.Step) {
 	doc := x.Doc()
 	p := a2a.ReadWebhook(doc)
 	in.gathered.payload(&p, true)
-	o := ob.message(x, analyzer.WebhookSeen, s)
+	o := ob.message(x, analysis.WebhookSeen, s)
 	o.Place = x.RequestPlace().Body()
 	o.Doc = doc
 	if o.Dialects.Empty() {
@@ -303,12 +303,12 @@ func (ob *observer) webhook(in *openExchange, s capture.Step) {
 		}
 		ob.payload(in, o, &p)
 	}
-	o.Kind = analyzer.WebhookDone
+	o.Kind = analysis.WebhookDone
 	ob.observe(in, o)
 }
 
 // payload observes the protocol objects that came with an answer, an event or a notification.
-func (ob *observer) payload(in *openExchange, o *analyzer.Observation, p *a2a.Payload) {
+func (ob *observer) payload(in *openExchange, o *analysis.Observation, p *a2a.Payload) {
 	switch p.Kind {
 	case a2a.CardPayload:
 		ob.card(in, o, p)
@@ -326,23 +326,23 @@ func (ob *observer) payload(in *openExchange, o *analyzer.Observation, p *a2a.Pa
 		ob.task(in, o, a2a.Task{Value: p.Value}, p.Pointer)
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: p.Value}
-		ob.taskSeen(in, o, analyzer.TaskObservation{
+		ob.taskSeen(in, o, analysis.TaskObservation{
 			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), IDNamed: !u.Has("taskId"),
 			State: u.State(), Spelling: u.StateText(),
 		})
 		ob.taskEnded(in, u.TaskID(), u.State(), u.Status().Message())
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: p.Value}
-		ob.taskSeen(in, o, analyzer.TaskObservation{
+		ob.taskSeen(in, o, analysis.TaskObservation{
 			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), IDNamed: !u.Has("taskId"),
 		})
 	}
 }
 
-func (ob *observer) task(in *openExchange, o *analyzer.Observation, t a2a.Task, pointer string) {
+func (ob *observer) task(in *openExchange, o *analysis.Observation, t a2a.Task, pointer string) {
 	id, state := t.ID(), t.State()
 	stamp, _ := t.Time()
-	ob.taskSeen(in, o, analyzer.TaskObservation{
+	ob.taskSeen(in, o, analysis.TaskObservation{
 		Object: o.Place.At(pointer), Snapshot: true,
 		TaskID: id, ContextID: t.ContextID(), State: state, Spelling: t.StateText(), Stamp: stamp,
 	})
@@ -350,7 +350,7 @@ func (ob *observer) task(in *openExchange, o *analyzer.Observation, t a2a.Task, 
 }
 
 // taskSeen observes a task, if it has an id.
-func (ob *observer) taskSeen(in *openExchange, o *analyzer.Observation, seen analyzer.TaskObservation) {
+func (ob *observer) taskSeen(in *openExchange, o *analysis.Observation, seen analysis.TaskObservation) {
 	if seen.TaskID == "" {
 		return
 	}
@@ -361,17 +361,17 @@ func (ob *observer) taskSeen(in *openExchange, o *analyzer.Observation, seen ana
 	seen.TaskID, seen.ContextID = ob.ids.one(seen.TaskID), ob.ids.one(seen.ContextID)
 	in.saw(seen.TaskID)
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
-	seen.Late = o.Kind == analyzer.WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
-	seen.Event, seen.Viewer = o.Kind != analyzer.AnswerSeen, x.Viewer()
-	at := ob.within(o, analyzer.TaskSeen, seen.Object)
+	seen.Late = o.Kind == analysis.WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
+	seen.Event, seen.Viewer = o.Kind != analysis.AnswerSeen, x.Viewer()
+	at := ob.within(o, analysis.TaskSeen, seen.Object)
 	at.Task = &seen
 	ob.observe(in, at)
 }
 
-func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Payload) {
+func (ob *observer) card(in *openExchange, o *analysis.Observation, p *a2a.Payload) {
 	x := o.Exchange
 	card, quiet := ob.shown.readCard(x, p.Value)
-	seen := ob.within(o, analyzer.CardSeen, o.Place.At(p.Pointer))
+	seen := ob.within(o, analysis.CardSeen, o.Place.At(p.Pointer))
 	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
 	ob.observe(in, seen)
 	in.gathered.Unusable = unusable(x, card)
@@ -383,8 +383,8 @@ func (ob *observer) card(in *openExchange, o *analyzer.Observation, p *a2a.Paylo
 }
 
 // callEnded observes that a call, the fetch of a card or a notification is over, however it came out.
-func (ob *observer) callEnded(in *openExchange, s capture.Step, end *analyzer.StreamEnd) {
-	o := ob.message(in.X, analyzer.CallEnded, s)
+func (ob *observer) callEnded(in *openExchange, s capture.Step, end *analysis.StreamEnd) {
+	o := ob.message(in.X, analysis.CallEnded, s)
 	o.Place, o.End = in.X.RequestPlace(), end
 	o.Dialects = in.X.Dialects.NarrowedBy(a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0))
 	ob.observe(in, o)

@@ -1,7 +1,7 @@
 package intake
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -18,9 +18,9 @@ type observer struct {
 	ids        sharedTexts
 	givenUp    givenUp
 	walker     a2a.Walker
-	whole      analyzer.Observation // of the message at hand
-	inner      analyzer.Observation // of the task or card in it
-	part       analyzer.Observation // of the object in it
+	whole      analysis.Observation // of the message at hand
+	inner      analysis.Observation // of the task or card in it
+	part       analysis.Observation // of the object in it
 	partOf     *openExchange        // that the object belongs to
 	read       a2a.Answer           // that was read last
 }
@@ -30,9 +30,9 @@ type Hooks struct {
 	Ended []func(summary.Summary)                 // of each exchange that is over, or open at the end
 	Event func(summary.Event)                     // of each event that holds something of A2A
 	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that is over
-	Card  func(*analyzer.Observation)             // of each card that an agent has shown, when it is known
+	Card  func(*analysis.Observation)             // of each card that an agent has shown, when it is known
 	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
-	Kept  func() analyzer.Kept                    // by other programs, in the whole capture
+	Kept  func() analysis.Kept                    // by other programs, in the whole capture
 }
 
 func (h *Hooks) ended(s summary.Summary) {
@@ -41,18 +41,18 @@ func (h *Hooks) ended(s summary.Summary) {
 	}
 }
 
-func (ob *observer) observe(in *openExchange, o *analyzer.Observation) {
+func (ob *observer) observe(in *openExchange, o *analysis.Observation) {
 	ob.dispatcher.Observe(&in.Case, o)
 }
 
 // message begins the observation of a whole request, answer, event or notification. There is one at a time.
-func (ob *observer) message(x *analyzer.Exchange, kind analyzer.Kinds, s capture.Step) *analyzer.Observation {
-	ob.whole = analyzer.Observation{Kind: kind, Exchange: x, Dialects: x.Dialects, Arrival: s.Arrival, At: at(x, s)}
+func (ob *observer) message(x *analysis.Exchange, kind analysis.Kinds, s capture.Step) *analysis.Observation {
+	ob.whole = analysis.Observation{Kind: kind, Exchange: x, Dialects: x.Dialects, Arrival: s.Arrival, At: at(x, s)}
 	return &ob.whole
 }
 
 // within begins the observation of a task or a card in a message. There is one at a time.
-func (ob *observer) within(o *analyzer.Observation, kind analyzer.Kinds, at analyzer.Place) *analyzer.Observation {
+func (ob *observer) within(o *analysis.Observation, kind analysis.Kinds, at analysis.Place) *analysis.Observation {
 	ob.inner = *o
 	ob.inner.Kind, ob.inner.Place = kind, at
 	return &ob.inner
@@ -67,7 +67,7 @@ func (ob *observer) known(in *openExchange) a2a.Known {
 }
 
 // tellEvent tells of an event.
-func (ob *observer) tellEvent(x *analyzer.Exchange, o *analyzer.Observation, in *openExchange) {
+func (ob *observer) tellEvent(x *analysis.Exchange, o *analysis.Observation, in *openExchange) {
 	if ob.hooks.Event == nil || o.Answer == nil {
 		return
 	}

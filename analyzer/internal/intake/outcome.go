@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -14,27 +14,27 @@ import (
 )
 
 // finalOutcome returns how a call came out when its exchange is closed.
-func (in *openExchange) finalOutcome(closed *capture.Closed) analyzer.Outcome {
+func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 	x := in.X
 	switch {
 	case !isCall(x), closed.Interrupted:
 		return x.Outcome
 	case in.made.is():
-		return analyzer.Outcome{}
+		return analysis.Outcome{}
 	case closed.Fault != nil && !x.Ended && !in.answeredWhole():
 		return in.faulted(closed.Fault)
 	case x.Ended && !in.ended() && !in.gap && !in.answeredWhole():
-		return analyzer.Outcome{Failure: analyzer.NoStatus}
+		return analysis.Outcome{Failure: analysis.NoStatus}
 	case in.X.Outcome.Known() || x.Stream == nil || in.gap || x.Cut || !x.Ended:
 		return in.X.Outcome
 	case x.Response.Status >= 300:
-		return analyzer.Outcome{Failure: "HTTP " + strconv.Itoa(x.Response.Status)}
+		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(x.Response.Status)}
 	case x.Stream.Events == 0 && x.Call.Operation == a2a.SubscribeToTask && x.Stream.ErrorData == "" &&
 		!x.Dialects.Has(a2a.V1_0): // it promises later events only
-		return analyzer.Outcome{Succeeded: true}
+		return analysis.Outcome{Succeeded: true}
 	}
 	in.gathered.Said = cmp.Or(in.gathered.Said, summary.OneLine(x.Stream.ErrorData))
-	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+	return analysis.Outcome{Failure: analysis.NoProtocol}
 }
 
 // ended reports whether the agent has ended an answer, over gRPC with a trailer that says how the call came out.
@@ -52,35 +52,35 @@ func (in *openExchange) answeredWhole() bool {
 }
 
 // faulted returns how a call came out that has no answer, or only a part of it.
-func (in *openExchange) faulted(f *capture.Fault) analyzer.Outcome {
+func (in *openExchange) faulted(f *capture.Fault) analysis.Outcome {
 	switch f.Side {
 	case "agent":
-		return analyzer.Outcome{Failure: analyzer.FaultName(f)}
+		return analysis.Outcome{Failure: analysis.FaultName(f)}
 	case "client":
 		if notPassedOn(f) {
-			return outcomeOr(in.X.Outcome, analyzer.NotPassedOn)
+			return outcomeOr(in.X.Outcome, analysis.NotPassedOn)
 		}
-		return outcomeOr(in.X.Outcome, analyzer.ClientLeft) // of a stream it has seen enough
+		return outcomeOr(in.X.Outcome, analysis.ClientLeft) // of a stream it has seen enough
 	case "proxy":
 		if f.Kind == "shutdown" || f.Kind == "abandoned" || in.X.Answered {
 			return in.X.Outcome
 		}
-		return outcomeOr(in.X.Outcome, analyzer.NotPassedOn)
+		return outcomeOr(in.X.Outcome, analysis.NotPassedOn)
 	}
-	return outcomeOr(in.X.Outcome, analyzer.UnknownReason)
+	return outcomeOr(in.X.Outcome, analysis.UnknownReason)
 }
 
 // outcomeOr returns an outcome, or where it is not known a failure of that name.
-func outcomeOr(o analyzer.Outcome, failure string) analyzer.Outcome {
+func outcomeOr(o analysis.Outcome, failure string) analysis.Outcome {
 	if o.Known() {
 		return o
 	}
-	return analyzer.Outcome{Failure: failure}
+	return analysis.Outcome{Failure: failure}
 }
 
 // answered notes what an answer or an event says of how the call came out. Of a stream the first event tells, and an
 // error that comes later.
-func (in *openExchange) answered(o *analyzer.Observation) {
+func (in *openExchange) answered(o *analysis.Observation) {
 	if !isCall(in.X) {
 		return
 	}
@@ -93,14 +93,14 @@ func (in *openExchange) answered(o *analyzer.Observation) {
 
 // said notes what stands where the protocol would have an answer, if its own words do not tell: where the client is led,
 // or how the answer begins.
-func (in *openExchange) said(o *analyzer.Observation, now analyzer.Outcome) {
+func (in *openExchange) said(o *analysis.Observation, now analysis.Outcome) {
 	g, body := &in.gathered, o.Body
 	if o.Event != nil {
 		body = o.Event.Fields.Data
 	}
 	switch status := in.X.Response.Status; {
 	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
-	case now.Failure == analyzer.OtherID:
+	case now.Failure == analysis.OtherID:
 		g.Said = idWords(in.X.Call.ID, o.Answer.ID)
 	case status >= 300 && status < 400:
 		address, _, _ := strings.Cut(in.X.Response.Fields.Get("Location"), "?")
@@ -111,34 +111,34 @@ func (in *openExchange) said(o *analyzer.Observation, now analyzer.Outcome) {
 }
 
 // outcomeOf returns how a call comes out that is answered so, as far as it tells.
-func outcomeOf(o *analyzer.Observation) analyzer.Outcome {
+func outcomeOf(o *analysis.Observation) analysis.Outcome {
 	x, a := o.Exchange, o.Answer
 	status := x.Response.Status
 	switch {
 	case a.Err != nil:
-		return analyzer.Outcome{Failure: failureName(a.Err, status)}
+		return analysis.Outcome{Failure: failureName(a.Err, status)}
 	case x.Call.Batch != nil && status < 300:
 		return batchOutcome(x, a)
 	case status >= 400:
-		return analyzer.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
+		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
 	case status >= 300: // the client goes on elsewhere
-		return analyzer.Outcome{}
+		return analysis.Outcome{}
 	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
-		return analyzer.Outcome{}
+		return analysis.Outcome{}
 	case x.Call.Binding == a2a.JSONRPC && !answersCall(o):
-		return analyzer.Outcome{Failure: analyzer.OtherID}
+		return analysis.Outcome{Failure: analysis.OtherID}
 	case x.Call.Binding == a2a.JSONRPC && o.Event == nil && !a.IsEnvelope && answersProtocol(o):
-		return analyzer.Outcome{Failure: analyzer.NoEnvelope}
+		return analysis.Outcome{Failure: analysis.NoEnvelope}
 	case answersProtocol(o):
-		return analyzer.Outcome{Succeeded: true}
+		return analysis.Outcome{Succeeded: true}
 	}
-	return analyzer.Outcome{Failure: analyzer.NoProtocol}
+	return analysis.Outcome{Failure: analysis.NoProtocol}
 }
 
 // answersCall reports whether a response with a result has the id of the call, by which its client finds that (JSON-RPC
 // 2.0 §5); null is for errors alone. Nothing is said of what is no response, of events without an id, which agents of
 // 0.1 send, and of calls whose own id is none.
-func answersCall(o *analyzer.Observation) bool {
+func answersCall(o *analysis.Observation) bool {
 	asked, got := o.Exchange.Call.ID, o.Answer.ID
 	switch {
 	case !o.Answer.IsEnvelope, asked.Kind() != a2a.String && asked.Kind() != a2a.Number:
@@ -152,13 +152,13 @@ func answersCall(o *analyzer.Observation) bool {
 // idWords says which id came in place of which.
 func idWords(asked, got a2a.Value) string {
 	if !got.Exists() {
-		return "answered without an id where " + analyzer.Quote(asked) + " was asked"
+		return "answered without an id where " + analysis.Quote(asked) + " was asked"
 	}
-	return "answered with id " + analyzer.Quote(got) + " where " + analyzer.Quote(asked) + " was asked"
+	return "answered with id " + analysis.Quote(got) + " where " + analysis.Quote(asked) + " was asked"
 }
 
 // answersProtocol reports whether an answer without an error is one in which the protocol answers.
-func answersProtocol(o *analyzer.Observation) bool {
+func answersProtocol(o *analysis.Observation) bool {
 	x, a := o.Exchange, o.Answer
 	known := a.Payload.Kind != a2a.NoPayload && a.Payload.Kind != a2a.UnknownPayload && a.Payload.Kind != a2a.NullPayload
 	switch {
@@ -177,11 +177,11 @@ func answersProtocol(o *analyzer.Observation) bool {
 func promises(op a2a.Operation) bool { return op.Sends() || op == a2a.GetTask || op == a2a.CancelTask }
 
 // batchOutcome returns how a batch came out: it succeeded if one of its calls did.
-func batchOutcome(x *analyzer.Exchange, a *a2a.Answer) analyzer.Outcome {
-	first := analyzer.Outcome{Failure: analyzer.NoProtocol}
+func batchOutcome(x *analysis.Exchange, a *a2a.Answer) analysis.Outcome {
+	first := analysis.Outcome{Failure: analysis.NoProtocol}
 	for i, one := range a.Doc.Root.Elems() {
 		if one.Has("result") {
-			return analyzer.Outcome{Succeeded: true}
+			return analysis.Outcome{Succeeded: true}
 		}
 		if code, ok := one.Get("error").Get("code").Int(); ok && i == 0 {
 			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, x.Call.Dialects)}
@@ -193,7 +193,7 @@ func batchOutcome(x *analyzer.Exchange, a *a2a.Answer) analyzer.Outcome {
 
 // membersOf returns how the calls of a batch came out, each by itself: the response to a call has its id (JSON-RPC 2.0
 // §6). There are none where the answer is not that of a batch, and none for notifications.
-func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
+func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 	if x.Call.Batch == nil || a.Doc.Root.Kind() != a2a.Array {
 		return nil
 	}
@@ -214,15 +214,15 @@ func membersOf(x *analyzer.Exchange, a *a2a.Answer) []summary.Member {
 		code, coded := response.Get("error").Get("code").Int()
 		switch {
 		case !answered:
-			m.Outcome.Failure = analyzer.NoProtocol
+			m.Outcome.Failure = analysis.NoProtocol
 		case response.Has("result") && !(promises(call.Operation) && response.Get("result").IsNull()):
 			m.Outcome.Succeeded = true
 		case coded:
 			err := &a2a.Error{Code: code, CodeKnown: true, Name: a2a.ErrorNameOf(code, call.Dialects)}
 			m.Outcome.Failure, m.Error, m.Code = failureName(err, 0), err.Name, strconv.FormatInt(code, 10)
-			m.Text = analyzer.Clip(response.Get("error").Get("message").Text())
+			m.Text = analysis.Clip(response.Get("error").Get("message").Text())
 		default:
-			m.Outcome.Failure = analyzer.NoProtocol
+			m.Outcome.Failure = analysis.NoProtocol
 		}
 		list = append(list, m)
 	}
@@ -237,12 +237,12 @@ func failureName(err *a2a.Error, status int) string {
 	case err.CodeKnown:
 		return "code " + strconv.FormatInt(err.Code, 10)
 	case err.Reason != "":
-		return analyzer.Clip(err.Reason)
+		return analysis.Clip(err.Reason)
 	case err.GRPCStatus != "":
 		return err.GRPCStatus
 	}
 	if status = cmp.Or(err.Status(), status); status < 300 {
-		return analyzer.NoCode
+		return analysis.NoCode
 	}
 	return "HTTP " + strconv.Itoa(status)
 }

@@ -3,7 +3,7 @@ package intake
 import (
 	"bytes"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -20,7 +20,7 @@ type shownCard struct {
 	text  []byte
 	doc   *a2a.Doc
 	card  a2a.Card
-	quiet analyzer.Quiet
+	quiet analysis.Quiet
 }
 
 // shownCards are the cards that agents have shown, by the address that was asked for them.
@@ -31,7 +31,7 @@ type shownCards struct {
 func newShownCards() shownCards { return shownCards{recent.New[string, *shownCard](maxShownCards)} }
 
 // readAnswer returns what the text of an answer is parsed to. That of the same card is parsed once.
-func (s *shownCards) readAnswer(x *analyzer.Exchange, text []byte) *a2a.Doc {
+func (s *shownCards) readAnswer(x *analysis.Exchange, text []byte) *a2a.Doc {
 	if x.Call.Operation != a2a.GetCard || len(text) == 0 || len(text) > maxShownCard {
 		return parsed(text)
 	}
@@ -46,7 +46,7 @@ func (s *shownCards) readAnswer(x *analyzer.Exchange, text []byte) *a2a.Doc {
 
 // readCard returns the card that an answer holds, and which rules are known to find nothing in it. The same one is
 // decoded once.
-func (s *shownCards) readCard(x *analyzer.Exchange, v a2a.Value) (*a2a.Card, analyzer.Quiet) {
+func (s *shownCards) readCard(x *analysis.Exchange, v a2a.Value) (*a2a.Card, analysis.Quiet) {
 	shown, _ := s.byAddress.Get(x.Address)
 	if shown == nil || shown.doc.Root != v {
 		card := a2a.DecodeCard(v)
@@ -54,13 +54,13 @@ func (s *shownCards) readCard(x *analyzer.Exchange, v a2a.Value) (*a2a.Card, ana
 		return &card, nil
 	}
 	if !shown.card.Exists() {
-		shown.card, shown.quiet = a2a.DecodeCard(v), make(analyzer.Quiet)
+		shown.card, shown.quiet = a2a.DecodeCard(v), make(analysis.Quiet)
 	}
 	return &shown.card, shown.quiet
 }
 
 // cardOf returns what stands for the text of the card that an exchange was answered with; 0 if it was not.
-func cardOf(x *analyzer.Exchange, body []byte) digest.Digest {
+func cardOf(x *analysis.Exchange, body []byte) digest.Digest {
 	if o := x.Call.Operation; o != a2a.GetCard && o != a2a.GetExtendedCard || x.Response.Status != 200 {
 		return 0
 	}

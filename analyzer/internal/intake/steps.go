@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -60,7 +60,7 @@ func (r *Reader) Pause() {
 	}
 	for _, in := range r.open {
 		open := in.summary()
-		open.Call, open.Outcome = false, analyzer.Outcome{}
+		open.Call, open.Outcome = false, analysis.Outcome{}
 		r.hooks.ended(open)
 	}
 }
@@ -75,9 +75,9 @@ func (r *Reader) End() {
 		r.ended(in)
 	}
 	for _, in := range streams {
-		r.streamEnded(in, capture.Step{Offset: capture.NotKnown}, analyzer.StreamEnd{Open: true, At: r.now})
+		r.streamEnded(in, capture.Step{Offset: capture.NotKnown}, analysis.StreamEnd{Open: true, At: r.now})
 	}
-	r.dispatcher.Observe(&dispatch.Case{Judged: true}, &analyzer.Observation{Kind: analyzer.CaptureDone, At: r.now})
+	r.dispatcher.Observe(&dispatch.Case{Judged: true}, &analysis.Observation{Kind: analysis.CaptureDone, At: r.now})
 }
 
 // step sorts one step into its exchange.
@@ -196,7 +196,7 @@ func (r *Reader) advanceAnswer(in *openExchange, s capture.Step) {
 		in.X.Response, in.X.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
 		r.foreign.answered(in.X)
 		if what.Stream && in.X.Call.Binding != a2a.GRPC {
-			in.X.Stream = &analyzer.Stream{Gap: in.X.Cut}
+			in.X.Stream = &analysis.Stream{Gap: in.X.Cut}
 			r.counter.Counts.Streams++
 		}
 	case capture.ResponseBody:
@@ -243,7 +243,7 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	}
 	if in.X.Stream != nil {
 		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown" || in.made.ends()
-		end := analyzer.StreamEnd{Clean: in.ended() && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: at(in.X, s)}
+		end := analysis.StreamEnd{Clean: in.ended() && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: at(in.X, s)}
 		switch {
 		case in.X.Ended:
 			end.At = in.endedAt
@@ -257,20 +257,20 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 		r.givenUp.named(in.task, true)
 	}
 	end := &in.ending
-	*end = analyzer.StreamEnd{Clean: in.X.Ended && c.Fault == nil, Fault: c.Fault, At: at(in.X, s)}
+	*end = analysis.StreamEnd{Clean: in.X.Ended && c.Fault == nil, Fault: c.Fault, At: at(in.X, s)}
 	if op := in.X.Call.Operation; !c.Interrupted && !in.made.is() && (isCall(in.X) || op == a2a.GetCard || op == a2a.Webhook) {
 		r.callEnded(in, s, end)
 	}
-	done := r.message(in.X, analyzer.ExchangeDone, s)
+	done := r.message(in.X, analysis.ExchangeDone, s)
 	done.End = end
 	r.observe(in, done)
 	r.ended(in)
 	r.done = s.Seq
 }
 
-func (r *Reader) begin(s capture.Step, o capture.Opened) *analyzer.Exchange {
-	x := analyzer.NewExchange(analyzer.Brief{
-		Seq: s.Seq, ID: o.ID, Link: analyzer.Link{Client: o.Client.Name, Agent: o.Agent.Name}, Conn: o.Conn,
+func (r *Reader) begin(s capture.Step, o capture.Opened) *analysis.Exchange {
+	x := analysis.NewExchange(analysis.Brief{
+		Seq: s.Seq, ID: o.ID, Link: analysis.Link{Client: o.Client.Name, Agent: o.Agent.Name}, Conn: o.Conn,
 	}, headOf(s, o.Head, capture.ParseRequestHead))
 	x.Opened, x.Started = s.Arrival, o.Started
 	r.counter.Note(x.Link)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/judgment"
@@ -37,7 +37,7 @@ func TestUnseenIsSaid(t *testing.T) {
 			e.End(false)
 			r := &judgment.Result{Counts: e.Counts()}
 			e.Observed(r)
-			text := r.Verdict(analyzer.Error).String()
+			text := r.Verdict(analysis.Error).String()
 			if said != test.want || strings.Contains(text, "an upgrade or a tunnel, was not observed") != test.want {
 				t.Errorf("said %v, and %q; want %v", said, text, test.want)
 			}
@@ -56,10 +56,10 @@ func TestSaidInstead(t *testing.T) {
 			`{"why":"no scope"}`,
 		},
 		{
-			"null", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"result":null}`, analyzer.NoProtocol,
+			"null", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"result":null}`, analysis.NoProtocol,
 			`{"jsonrpc":"2.0","id":1,"result":null}`,
 		},
-		{"a text for an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":"boom"}`, analyzer.NoCode, ""},
+		{"a text for an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":"boom"}`, analysis.NoCode, ""},
 		{"an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"boom"}}`, "InternalError", ""},
 		{"a redirect", "HTTP/1.1 307 T\r\nLocation: https://elsewhere.example/a?key=1\r\n\r\n", "moved", "", "https://elsewhere.example/a"},
 	}

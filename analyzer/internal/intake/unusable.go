@@ -3,14 +3,14 @@ package intake
 import (
 	"regexp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 // unusable returns why a client cannot use the card that it asked for: it says that it speaks another generation of the
 // protocol than all interfaces that the card offers. It is empty where either of them says nothing.
-func unusable(x *analyzer.Exchange, card *a2a.Card) string {
+func unusable(x *analysis.Exchange, card *a2a.Card) string {
 	var offered a2a.Dialects
 	for i := range card.Interfaces {
 		spoken := card.Interfaces[i].Dialects
@@ -34,13 +34,13 @@ var sdk = regexp.MustCompile(`(?i)(?:^|[ @(])(a2a[-_.](?:[\w.-]*/)?[\w.-]*/v?((?
 // since 1.0 have; else in the name that extensions had before 1.0; else in the name of its SDK.
 func speaks(fields capture.Fields) (in a2a.Dialects, by string) {
 	if version := fields.Get("A2A-Version"); version != "" {
-		return a2a.VersionDialects(version), "A2A-Version " + analyzer.Clip(version)
+		return a2a.VersionDialects(version), "A2A-Version " + analysis.Clip(version)
 	}
 	if fields.Has("X-A2A-Extensions") && !fields.Has("A2A-Extensions") {
 		return a2a.Of(a2a.V0_2, a2a.V0_3), "X-A2A-Extensions"
 	}
 	if found := sdk.FindStringSubmatch(fields.Get("User-Agent")); found != nil {
-		return a2a.VersionDialects(found[2]), "User-Agent " + analyzer.Clip(found[1])
+		return a2a.VersionDialects(found[2]), "User-Agent " + analysis.Clip(found[1])
 	}
 	return 0, ""
 }

@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/directory"
 	"a2atap/analyzer/internal/dispatch"
@@ -35,7 +35,7 @@ type Judge struct {
 	session
 	waiting   waiting
 	fetched   *recent.Map[directory.Key, digest.Digest] // what stands for the last answer to the fetch of each card
-	came      *analyzer.Observation                     // the card that the step at hand has brought; nil if none
+	came      *analysis.Observation                     // the card that the step at hand has brought; nil if none
 	going     map[uint64]*twice                         // exchanges that went on when the card came, by number
 	unsettled int                                       // findings that may be revised
 }
@@ -49,7 +49,7 @@ func New(reader *intake.Reader, dispatcher *dispatch.Dispatcher, counter *tally.
 }
 
 // Card takes a card that an agent has shown in the step at hand. An extended one is for one client.
-func (j *Judge) Card(o *analyzer.Observation) {
+func (j *Judge) Card(o *analysis.Observation) {
 	if o.Exchange.Call.Operation == a2a.GetCard && o.Body != nil {
 		kept := *o
 		j.came = &kept
@@ -58,7 +58,7 @@ func (j *Judge) Card(o *analyzer.Observation) {
 
 // Step takes a step that the engine has taken, and what was found in it. It returns that, and what a card shows that
 // came late.
-func (j *Judge) Step(s capture.Step, found []analyzer.Finding) []analyzer.Finding {
+func (j *Judge) Step(s capture.Step, found []analysis.Finding) []analysis.Finding {
 	j.mark(found)
 	c := j.reader.Case(s.Seq)
 	if c == nil {
@@ -93,7 +93,7 @@ func (j *Judge) End() {
 }
 
 // mark marks those findings that may be revised when a card comes.
-func (j *Judge) mark(found []analyzer.Finding) {
+func (j *Judge) mark(found []analysis.Finding) {
 	for i := range found {
 		f := &found[i]
 		if j.unsettled < maxUnsettled && !f.Rule.Revises && j.waiting.has(f.Link.Agent, f.Place.Exchange) {
@@ -105,7 +105,7 @@ func (j *Judge) mark(found []analyzer.Finding) {
 
 // over takes what the end of an exchange says of its agent: one that cannot be reached, or whose recorder was killed, may
 // be another one when it is back.
-func (j *Judge) over(x *analyzer.Exchange, c *capture.Closed) {
+func (j *Judge) over(x *analysis.Exchange, c *capture.Closed) {
 	status := x.Response.Status
 	switch {
 	case c.Interrupted, c.Fault != nil && c.Fault.Kind == "unreachable" && c.Fault.Side == "agent":
@@ -115,12 +115,12 @@ func (j *Judge) over(x *analyzer.Exchange, c *capture.Closed) {
 	}
 }
 
-func keyOf(x *analyzer.Exchange) directory.Key {
+func keyOf(x *analysis.Exchange) directory.Key {
 	return directory.Key{URL: x.URL(), Version: x.Call.Version}
 }
 
 // judge judges what waited for a card, unless that has changed.
-func (j *Judge) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.Finding {
+func (j *Judge) judge(c *dispatch.Case, card *analysis.Observation) []analysis.Finding {
 	x := c.X
 	last, again := j.fetched.Get(keyOf(x))
 	j.fetched.Put(keyOf(x), c.Card)
@@ -146,7 +146,7 @@ func (j *Judge) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.F
 	for _, s := range a.steps {
 		t.tell(s)
 	}
-	var found []analyzer.Finding
+	var found []analysis.Finding
 	for _, s := range a.steps {
 		if shown := t.shows(s); named[s.Seq] != nil {
 			found = append(found, shown...)
@@ -158,7 +158,7 @@ func (j *Judge) judge(c *dispatch.Case, card *analyzer.Observation) []analyzer.F
 }
 
 // moreComes reports whether another fetch of a card is under way at the agent of a fetch. That may bring another one.
-func (j *Judge) moreComes(x *analyzer.Exchange) bool {
+func (j *Judge) moreComes(x *analysis.Exchange) bool {
 	for other := range j.reader.Open() {
 		if other.Seq != x.Seq && other.Link.Agent == x.Link.Agent && !other.Ended &&
 			(a2a.IsCardPath(other.Path) || other.Call.Operation == a2a.GetCard) {
@@ -169,7 +169,7 @@ func (j *Judge) moreComes(x *analyzer.Exchange) bool {
 }
 
 // goOn judges a step of an exchange that went on when the card came.
-func (j *Judge) goOn(s capture.Step) []analyzer.Finding {
+func (j *Judge) goOn(s capture.Step) []analysis.Finding {
 	t := j.going[s.Seq]
 	if t == nil {
 		return nil

@@ -1,7 +1,7 @@
 package late
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/dispatch"
 	"a2atap/analyzer/internal/intake"
 	"a2atap/analyzer/internal/tally"
@@ -25,7 +25,7 @@ func (s *session) beside(missed bool) session {
 }
 
 // take judges a step. What it returns is valid until the next one.
-func (s *session) take(step capture.Step) []analyzer.Finding {
+func (s *session) take(step capture.Step) []analysis.Finding {
 	s.reader.Step(step)
 	return s.dispatcher.Findings(s.reader.Case)
 }
@@ -35,12 +35,12 @@ type twice struct {
 	of            *session // of the engine
 	without, with session
 	card          uint64             // number of the exchange that brought the card
-	told          []analyzer.Finding // without it
+	told          []analysis.Finding // without it
 	going         map[uint64]bool    // exchanges that go on
 	steps         int
 }
 
-func newTwice(of *session, card *analyzer.Observation, missed bool) *twice {
+func newTwice(of *session, card *analysis.Observation, missed bool) *twice {
 	t := &twice{
 		of: of, without: of.beside(missed), with: of.beside(missed), card: card.Exchange.Seq, going: make(map[uint64]bool),
 	}
@@ -59,10 +59,10 @@ func (t *twice) tell(s capture.Step) {
 }
 
 // shows judges a step with the card, and returns what the card shows.
-func (t *twice) shows(s capture.Step) []analyzer.Finding {
+func (t *twice) shows(s capture.Step) []analysis.Finding {
 	t.steps++
 	s.Arrival++ // all of it comes after the card
-	var found []analyzer.Finding
+	var found []analysis.Finding
 	for _, f := range t.with.take(s) {
 		if f.Place.Exchange != t.card && t.isNew(&f) && t.isFirst(&f) {
 			found = append(found, f)
@@ -74,7 +74,7 @@ func (t *twice) shows(s capture.Step) []analyzer.Finding {
 
 // isNew reports whether a finding is not made without the card. One that says more, or how grave it really is, is to
 // take the place of what was told without.
-func (t *twice) isNew(f *analyzer.Finding) bool {
+func (t *twice) isNew(f *analysis.Finding) bool {
 	for i := range t.told {
 		g := &t.told[i]
 		same := g.Rule == f.Rule && g.Place == f.Place && g.Side == f.Side
@@ -87,7 +87,7 @@ func (t *twice) isNew(f *analyzer.Finding) bool {
 }
 
 // isFirst reports whether a finding is the first of its rule, in the scope of that, in all of the capture.
-func (t *twice) isFirst(f *analyzer.Finding) bool {
+func (t *twice) isFirst(f *analysis.Finding) bool {
 	here, c := t.of.reader.Case(f.Place.Exchange), t.with.reader.Case(f.Place.Exchange)
 	switch {
 	case here != nil:
@@ -112,7 +112,7 @@ func (t *twice) settle() {
 
 // fetchOf returns the steps of the fetch of a card at a time before all others, by a client that nobody is: no client
 // is held to what it had not read.
-func fetchOf(card *analyzer.Observation) []capture.Step {
+func fetchOf(card *analysis.Observation) []capture.Step {
 	x := card.Exchange
 	request := x.Request
 	request.Target = x.Path

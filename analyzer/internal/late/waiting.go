@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/capture"
 )
@@ -62,7 +62,7 @@ func (w *waiting) has(agent string, seq uint64) bool {
 }
 
 // begin lets an exchange wait that begins, if there is room.
-func (w *waiting) begin(x *analyzer.Exchange) {
+func (w *waiting) begin(x *analysis.Exchange) {
 	a := w.at(x.Link.Agent)
 	if a == nil {
 		a = &uncarded{exchanges: make(map[uint64]*exchange)}

@@ -1,7 +1,7 @@
 package tally
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 )
@@ -11,10 +11,10 @@ type agents struct {
 	links   *linkNames
 	byName  map[string]*judgment.Agent
 	order   []*judgment.Agent
-	sending map[analyzer.Link]int // messages that wait for their answer
+	sending map[analysis.Link]int // messages that wait for their answer
 }
 
-func (a *agents) of(x *analyzer.Exchange) *judgment.Agent {
+func (a *agents) of(x *analysis.Exchange) *judgment.Agent {
 	name := a.links.counted(x.Link).Agent
 	if found := a.byName[name]; found != nil {
 		return found
@@ -31,7 +31,7 @@ func (a *agents) of(x *analyzer.Exchange) *judgment.Agent {
 	return made
 }
 
-func (a *agents) card(x *analyzer.Exchange, c *a2a.Card) {
+func (a *agents) card(x *analysis.Exchange, c *a2a.Card) {
 	agent := a.of(x)
 	if agent.Link == judgment.OtherAgents {
 		return // they have many cards
@@ -47,13 +47,13 @@ func (a *agents) card(x *analyzer.Exchange, c *a2a.Card) {
 }
 
 // badCard notes that a public card is none, and why.
-func (a *agents) badCard(x *analyzer.Exchange, why string) {
+func (a *agents) badCard(x *analysis.Exchange, why string) {
 	if agent := a.of(x); agent.Link != judgment.OtherAgents {
 		agent.BadCard = why
 	}
 }
 
-func (a *agents) answered(x *analyzer.Exchange) {
+func (a *agents) answered(x *analysis.Exchange) {
 	agent := a.of(x)
 	agent.Operations[x.Call.Operation]++
 	client := a.links.counted(x.Link).Client
@@ -69,25 +69,25 @@ func (a *agents) answered(x *analyzer.Exchange) {
 }
 
 // sends reports whether an exchange sends a message.
-func sends(x *analyzer.Exchange) bool {
+func sends(x *analysis.Exchange) bool {
 	return x.Call.Operation == a2a.SendMessage || x.Call.Operation == a2a.SendStreamingMessage
 }
 
 // asked notes that a request has been read. It returns the link on which its message waits for an answer, the zero Link
 // if there is none.
-func (a *agents) asked(x *analyzer.Exchange) (waits analyzer.Link) {
+func (a *agents) asked(x *analysis.Exchange) (waits analysis.Link) {
 	if !sends(x) {
 		return waits
 	}
 	if a.sending == nil {
-		a.sending = make(map[analyzer.Link]int)
+		a.sending = make(map[analysis.Link]int)
 	}
 	a.sending[x.Link]++
 	return x.Link
 }
 
 // ended notes that a message that waited for its answer does so no longer.
-func (a *agents) ended(waited analyzer.Link) {
+func (a *agents) ended(waited analysis.Link) {
 	if n := a.sending[waited]; n > 1 {
 		a.sending[waited] = n - 1
 	} else {

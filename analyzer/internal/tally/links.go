@@ -3,7 +3,7 @@ package tally
 import (
 	"hash/maphash"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 )
 
@@ -18,18 +18,18 @@ const (
 
 // linkNames are the links that are counted by themselves, and the agents that are named: those that were noted first.
 type linkNames struct {
-	named  map[analyzer.Link]bool
+	named  map[analysis.Link]bool
 	agents map[string]bool
 }
 
 // note takes a link into account. It is called in the order of the record, so that each part of a capture names the
 // same links.
-func (n *linkNames) note(l analyzer.Link) {
+func (n *linkNames) note(l analysis.Link) {
 	if n.named[l] {
 		return
 	}
 	if n.named == nil {
-		n.named, n.agents = make(map[analyzer.Link]bool), make(map[string]bool)
+		n.named, n.agents = make(map[analysis.Link]bool), make(map[string]bool)
 	}
 	if len(n.agents) < maxAgents {
 		n.agents[l.Agent] = true
@@ -40,21 +40,21 @@ func (n *linkNames) note(l analyzer.Link) {
 }
 
 // counted returns the link as which one is counted that was noted.
-func (n *linkNames) counted(l analyzer.Link) analyzer.Link {
+func (n *linkNames) counted(l analysis.Link) analysis.Link {
 	switch {
 	case n.named[l]:
 		return l
 	case n.agents[l.Agent]:
-		return analyzer.Link{Client: judgment.OtherClients, Agent: l.Agent}
+		return analysis.Link{Client: judgment.OtherClients, Agent: l.Agent}
 	}
-	return analyzer.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
+	return analysis.Link{Client: judgment.OtherClients, Agent: judgment.OtherAgents}
 }
 
 // linkCalls counts how calls came out, for each link: by itself if it is one of those that are, or as long as none of
 // its calls has succeeded, which a verdict has to say.
 type linkCalls struct {
 	names    *linkNames
-	byLink   map[analyzer.Link]*judgment.Calls
+	byLink   map[analysis.Link]*judgment.Calls
 	unproved int                 // of these, how many are there for the latter reason
 	seed     maphash.Seed        // of the hashes below
 	proved   map[uint64]struct{} // links of which a call has succeeded, and that are counted with others since
@@ -62,7 +62,7 @@ type linkCalls struct {
 
 func newLinkCalls(names *linkNames) linkCalls {
 	return linkCalls{
-		names: names, byLink: make(map[analyzer.Link]*judgment.Calls), seed: maphash.MakeSeed(), proved: make(map[uint64]struct{}),
+		names: names, byLink: make(map[analysis.Link]*judgment.Calls), seed: maphash.MakeSeed(), proved: make(map[uint64]struct{}),
 	}
 }
 
@@ -111,7 +111,7 @@ func (l *linkCalls) correct(c judgment.Calls) {
 }
 
 // of returns the counts of a link.
-func (l *linkCalls) of(link analyzer.Link) *judgment.Calls {
+func (l *linkCalls) of(link analysis.Link) *judgment.Calls {
 	c := l.byLink[link]
 	if c == nil {
 		c = &judgment.Calls{Link: link}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/judgment"
@@ -16,8 +16,8 @@ import (
 // nothing of them is missing in the sums, and whoever was there first keeps a count of its own.
 func TestManyLinks(t *testing.T) {
 	const many = 1200
-	applies := enginetest.Rule("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Applied() })
-	e := engine.New([]*analyzer.Rule{applies})
+	applies := enginetest.Rule("applies", analysis.AnswerSeen, func(p *analysis.Pass) { p.Applied() })
+	e := engine.New([]*analysis.Rule{applies})
 	seq := uint64(0)
 	call := func(client, agent string) {
 		seq++
@@ -32,21 +32,21 @@ func TestManyLinks(t *testing.T) {
 	for i := range many {
 		call("client0", fmt.Sprintf("agent%d", i))
 	}
-	calls := make(map[analyzer.Link]int)
+	calls := make(map[analysis.Link]int)
 	for _, c := range e.Calls() {
 		calls[c.Link] = c.Succeeded
 	}
-	applied := make(map[analyzer.Link]int)
+	applied := make(map[analysis.Link]int)
 	for _, c := range e.Coverage() {
 		applied[c.Link] = c.Applied
 	}
-	contacts := make(map[analyzer.Link]int)
+	contacts := make(map[analysis.Link]int)
 	for _, a := range e.Agents() {
 		for client, contact := range a.Contacts {
-			contacts[analyzer.Link{Client: client, Agent: a.Link}] = contact.Operations[a2a.SendMessage]
+			contacts[analysis.Link{Client: client, Agent: a.Link}] = contact.Operations[a2a.SendMessage]
 		}
 	}
-	for name, got := range map[string]map[analyzer.Link]int{"calls": calls, "coverage": applied, "contacts": contacts} {
+	for name, got := range map[string]map[analysis.Link]int{"calls": calls, "coverage": applied, "contacts": contacts} {
 		sum := 0
 		for _, n := range got {
 			sum += n
@@ -54,7 +54,7 @@ func TestManyLinks(t *testing.T) {
 		if len(got) != 2001 || sum != int(seq) {
 			t.Errorf("%s: %d links with a sum of %d, want 2001 with %d", name, len(got), sum, seq)
 		}
-		for link, want := range map[analyzer.Link]int{
+		for link, want := range map[analysis.Link]int{
 			{Client: "client0", Agent: "booker"}:                         2,
 			{Client: "client999", Agent: "booker"}:                       1,
 			{Client: judgment.OtherClients, Agent: "booker"}:             many - 1000,
@@ -70,8 +70,8 @@ func TestManyLinks(t *testing.T) {
 
 // A link on which no call succeeds is told, however many there were before it, until one does.
 func TestLinkWithoutSuccess(t *testing.T) {
-	e := engine.New([]*analyzer.Rule{
-		enginetest.Rule("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Applied() }),
+	e := engine.New([]*analysis.Rule{
+		enginetest.Rule("applies", analysis.AnswerSeen, func(p *analysis.Pass) { p.Applied() }),
 	})
 	seq := uint64(0)
 	next := func(client, agent string) send {
@@ -86,7 +86,7 @@ func TestLinkWithoutSuccess(t *testing.T) {
 	}
 	verdict := func() judgment.Verdict {
 		r := &judgment.Result{Calls: e.Calls(), Counts: e.Counts()}
-		return r.Verdict(analyzer.Error)
+		return r.Verdict(analysis.Error)
 	}
 	for i := range 1100 {
 		call(next(fmt.Sprintf("client%d", i), "booker"))
@@ -96,7 +96,7 @@ func TestLinkWithoutSuccess(t *testing.T) {
 	}
 	fail(next("planner", "booker"))
 	fail(next("planner", "booker"))
-	want := analyzer.Link{Client: "planner", Agent: "booker"}
+	want := analysis.Link{Client: "planner", Agent: "booker"}
 	v := verdict()
 	if v.Status != judgment.StatusFailing || len(v.Unproved) != 1 || v.Unproved[0].Link != want || v.Calls.Failed != 2 {
 		t.Fatalf("no call of the planner has succeeded, and the verdict is %v", v)

@@ -5,7 +5,7 @@ package tally
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -15,13 +15,13 @@ import (
 type Counter struct {
 	Counts judgment.Counts // those of exchanges, streams and events
 
-	rules    []*analyzer.Rule
+	rules    []*analysis.Rule
 	links    linkNames
 	calls    linkCalls
 	agents   agents
 	account  judgment.Account
-	byLink   map[analyzer.Link][]count // for each link that is counted, one for each rule
-	lastLink analyzer.Link             // whose counts were asked for last
+	byLink   map[analysis.Link][]count // for each link that is counted, one for each rule
+	lastLink analysis.Link             // whose counts were asked for last
 	last     []count                   // nil as long as none were
 }
 
@@ -29,8 +29,8 @@ type Counter struct {
 type count struct{ applied, broken int }
 
 // New returns a counter for the rules.
-func New(rules []*analyzer.Rule) *Counter {
-	c := &Counter{rules: rules, byLink: make(map[analyzer.Link][]count)}
+func New(rules []*analysis.Rule) *Counter {
+	c := &Counter{rules: rules, byLink: make(map[analysis.Link][]count)}
 	c.agents.links, c.calls = &c.links, newLinkCalls(&c.links)
 	return c
 }
@@ -40,10 +40,10 @@ func (c *Counter) Beside() *Counter { return New(c.rules) }
 
 // Note takes a link into account. It is called in the order of the record, so that each part of a capture counts the
 // same links by themselves.
-func (c *Counter) Note(l analyzer.Link) { c.links.note(l) }
+func (c *Counter) Note(l analysis.Link) { c.links.note(l) }
 
 // On returns the counts of a link, until another link's are asked for.
-func (c *Counter) On(link analyzer.Link) Rules { return c.of(link) }
+func (c *Counter) On(link analysis.Link) Rules { return c.of(link) }
 
 // Rules counts for each rule of a link how often it applied and was broken.
 type Rules []count
@@ -80,7 +80,7 @@ func (c *Counter) Add(more, than *Counter) {
 }
 
 // of returns the counts of a link, one for each rule.
-func (c *Counter) of(link analyzer.Link) []count {
+func (c *Counter) of(link analysis.Link) []count {
 	if c.last != nil && c.lastLink == link {
 		return c.last
 	}
@@ -96,29 +96,29 @@ func (c *Counter) of(link analyzer.Link) []count {
 
 // Asked notes that a request has been read. It returns what Ended is to be told when the exchange is over: the link on
 // which its message waits for an answer, the zero Link if there is none.
-func (c *Counter) Asked(x *analyzer.Exchange) (waits analyzer.Link) { return c.agents.asked(x) }
+func (c *Counter) Asked(x *analysis.Exchange) (waits analysis.Link) { return c.agents.asked(x) }
 
 // Ended notes that a message waits for its answer no longer.
-func (c *Counter) Ended(waited analyzer.Link) {
-	if waited != (analyzer.Link{}) {
+func (c *Counter) Ended(waited analysis.Link) {
+	if waited != (analysis.Link{}) {
 		c.agents.ended(waited)
 	}
 }
 
 // Answered notes that a call was answered without an error.
-func (c *Counter) Answered(x *analyzer.Exchange) { c.agents.answered(x) }
+func (c *Counter) Answered(x *analysis.Exchange) { c.agents.answered(x) }
 
 // Refused notes that a call was answered with an error of the protocol.
-func (c *Counter) Refused(x *analyzer.Exchange) { c.agents.of(x).Refused++ }
+func (c *Counter) Refused(x *analysis.Exchange) { c.agents.of(x).Refused++ }
 
 // Completed notes that a task was seen completed.
-func (c *Counter) Completed(x *analyzer.Exchange) { c.agents.of(x).Completed++ }
+func (c *Counter) Completed(x *analysis.Exchange) { c.agents.of(x).Completed++ }
 
 // Card notes what a card says of its agent.
-func (c *Counter) Card(x *analyzer.Exchange, card *a2a.Card) { c.agents.card(x, card) }
+func (c *Counter) Card(x *analysis.Exchange, card *a2a.Card) { c.agents.card(x, card) }
 
 // BadCard notes that a public card is none, and why.
-func (c *Counter) BadCard(x *analyzer.Exchange, why string) { c.agents.badCard(x, why) }
+func (c *Counter) BadCard(x *analysis.Exchange, why string) { c.agents.badCard(x, why) }
 
 // Over counts an exchange that is over, or open at the end.
 func (c *Counter) Over(s *summary.Summary) {
@@ -158,11 +158,11 @@ func (c *Counter) Total() judgment.Counts {
 // Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
 // of the links. Rules that never applied on a link are not in it.
 func (c *Counter) Coverage() []judgment.Coverage {
-	links := make([]analyzer.Link, 0, len(c.byLink))
+	links := make([]analysis.Link, 0, len(c.byLink))
 	for link := range c.byLink {
 		links = append(links, link)
 	}
-	slices.SortFunc(links, analyzer.Link.Compare)
+	slices.SortFunc(links, analysis.Link.Compare)
 	var list []judgment.Coverage
 	for i, r := range c.rules {
 		for _, link := range links {

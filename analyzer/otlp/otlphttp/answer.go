@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
@@ -60,7 +60,7 @@ func read(r *http.Response, now time.Time) outcome {
 
 // said is what a collector says, as it goes into a message.
 func said(message string) string {
-	if message = strings.TrimSpace(analyzer.Clip(message)); message == "" {
+	if message = strings.TrimSpace(analysis.Clip(message)); message == "" {
 		return ""
 	}
 	return ": " + message

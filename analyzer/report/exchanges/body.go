@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
 )
@@ -29,7 +29,7 @@ type writer struct {
 }
 
 // leftWords says that some were left out.
-func leftWords(n int, noun string) string { return "… " + analyzer.Plural(n, noun) + " left out" }
+func leftWords(n int, noun string) string { return "… " + analysis.Plural(n, noun) + " left out" }
 
 // of returns the findings whose place is on a side, in a part for which choose holds.
 func (w *writer) of(response bool, choose func(part string) bool) []*finding {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/notes"
 )
@@ -29,9 +29,9 @@ Content-Type: application/json
 }
 
 // at returns a finding at a place, by the first rule.
-func at(exchange uint64, severity analyzer.Severity, part, pointer string) analyzer.Finding {
-	place := analyzer.Place{Exchange: exchange, Response: true, Part: part, Pointer: pointer, HasPointer: pointer != ""}
-	return analyzer.Finding{Rule: rules.All[0], Severity: severity, Place: place, Seen: "seen", Expected: "expected"}
+func at(exchange uint64, severity analysis.Severity, part, pointer string) analysis.Finding {
+	place := analysis.Place{Exchange: exchange, Response: true, Part: part, Pointer: pointer, HasPointer: pointer != ""}
+	return analysis.Finding{Rule: rules.All[0], Severity: severity, Place: place, Seen: "seen", Expected: "expected"}
 }
 
 func seqs(s *Section) []uint64 {
@@ -50,8 +50,8 @@ func TestWhichExchangesAreShown(t *testing.T) {
 		text.WriteString(poll(n+1, fmt.Sprintf("t%d", n%20)))
 	}
 	c, _ := open(t, "polls.txtar", []byte(text.String()))
-	findings := []analyzer.Finding{
-		at(25, analyzer.Error, "body", "/result"), at(30, analyzer.Note, "body", ""), at(31, analyzer.Warning, "status", ""),
+	findings := []analysis.Finding{
+		at(25, analysis.Error, "body", "/result"), at(30, analysis.Note, "body", ""), at(31, analysis.Warning, "status", ""),
 	}
 	c.Findings = len(findings)
 	for _, test := range []struct {
@@ -103,8 +103,8 @@ func TestFullPage(t *testing.T) {
 		text.WriteString(poll(n+1, "t1"))
 	}
 	c, _ := open(t, "polls.txtar", []byte(text.String()))
-	findings := []analyzer.Finding{
-		at(19, analyzer.Error, "body", "/result/id"), at(20, analyzer.Error, "body", "/result/id"),
+	findings := []analysis.Finding{
+		at(19, analysis.Error, "body", "/result/id"), at(20, analysis.Error, "body", "/result/id"),
 	}
 	c.Findings = 2
 	s, err := read(t.Context(), []Capture{c}, findings, limits{exchanges: 100, bytes: 2000, arrows: 10})
@@ -147,7 +147,7 @@ Content-Type: text/event-stream
 			`"status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n")
 	}
 	c, _ := open(t, "stream.txtar", []byte(text.String()))
-	findings := []analyzer.Finding{at(1, analyzer.Error, "event[500]", "/result"), at(1, analyzer.Note, "event[3]", "")}
+	findings := []analysis.Finding{at(1, analysis.Error, "event[500]", "/result"), at(1, analysis.Note, "event[3]", "")}
 	c.Findings = 2
 	s, err := Read(t.Context(), []Capture{c}, findings)
 	if err != nil {
@@ -182,8 +182,8 @@ func TestLongText(t *testing.T) {
 	task := `{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}`
 	text := strings.Replace(poll(1, "t"), task, b.String(), 1)
 	c, _ := open(t, "long.txtar", []byte(text))
-	findings := []analyzer.Finding{
-		at(1, analyzer.Error, "body", "/result/list/15000/number"), at(1, analyzer.Error, "body", "/result/last/missing"),
+	findings := []analysis.Finding{
+		at(1, analysis.Error, "body", "/result/list/15000/number"), at(1, analysis.Error, "body", "/result/last/missing"),
 	}
 	c.Findings = 2
 	s, err := Read(t.Context(), []Capture{c}, findings)
@@ -213,8 +213,8 @@ func TestSeveralCaptures(t *testing.T) {
 	a, _ := open(t, "a.txtar", []byte(poll(1, "t")))
 	b, _ := open(t, "b.txtar", []byte(poll(1, "t")+poll(2, "t")))
 	a.Findings, b.Findings = 1, 2
-	findings := []analyzer.Finding{
-		at(1, analyzer.Error, "body", ""), at(2, analyzer.Note, "body", "/result"), at(1, analyzer.Note, "", ""),
+	findings := []analysis.Finding{
+		at(1, analysis.Error, "body", ""), at(2, analysis.Note, "body", "/result"), at(1, analysis.Note, "", ""),
 	}
 	s, err := Read(t.Context(), []Capture{a, b}, findings)
 	if err != nil {
@@ -266,7 +266,7 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, pointer string) {
 		w := &writer{page: &page{}, cuts: &cuts{}}
-		found := at(1, analyzer.Error, "body", pointer)
+		found := at(1, analysis.Error, "body", pointer)
 		one := &finding{Finding: &found, id: "f1"}
 		w.content(data, []*finding{one}, maxData)
 		if !one.placed {

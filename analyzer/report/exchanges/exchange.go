@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
@@ -61,7 +61,7 @@ func (s *Section) item(sh *shown, x *capture.Exchange) *item {
 	}
 	w.alone(slices.DeleteFunc(slices.Clone(found), func(f *finding) bool { return f.placed }))
 	if more > 0 {
-		w.line("left", "and "+analyzer.Plural(more, "more finding")+", which the text and JSON reports list")
+		w.line("left", "and "+analysis.Plural(more, "more finding")+", which the text and JSON reports list")
 	}
 	w.raw("</div>\n</details>\n")
 	it.rest = w.take()
@@ -84,7 +84,7 @@ func (s *Section) spend(found bool, n int) {
 // draw makes the arrows of an exchange. Findings that no arrow has, such as those in the head of a stream, are put to
 // the first one of their side.
 func (it *item) draw(x *capture.Exchange, r *reading.Reading, s *summary.Summary) {
-	var findings []analyzer.Finding
+	var findings []analysis.Finding
 	for _, f := range it.found {
 		findings = append(findings, *f.Finding)
 	}
@@ -158,7 +158,7 @@ func worst(found []*finding) string {
 
 // counts writes how many findings there are of each severity.
 func (p *page) counts(found []*finding) {
-	for s := analyzer.Error; ; s-- {
+	for s := analysis.Error; ; s-- {
 		n := 0
 		for _, f := range found {
 			if f.Severity == s {
@@ -166,10 +166,10 @@ func (p *page) counts(found []*finding) {
 			}
 		}
 		if n > 0 {
-			p.raw(` <span class="kind ` + s.String() + `"><span class="severity">` + analyzer.Plural(n, s.String()) +
+			p.raw(` <span class="kind ` + s.String() + `"><span class="severity">` + analysis.Plural(n, s.String()) +
 				"</span></span>")
 		}
-		if s == analyzer.Note {
+		if s == analysis.Note {
 			return
 		}
 	}

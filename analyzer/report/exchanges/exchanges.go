@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"io"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
@@ -51,11 +51,11 @@ type Section struct {
 }
 
 // Read reads what a page shows of captures. The findings are those of all captures, in their order.
-func Read(ctx context.Context, captures []Capture, findings []analyzer.Finding) (*Section, error) {
+func Read(ctx context.Context, captures []Capture, findings []analysis.Finding) (*Section, error) {
 	return read(ctx, captures, findings, pageLimits)
 }
 
-func read(ctx context.Context, captures []Capture, findings []analyzer.Finding, most limits) (*Section, error) {
+func read(ctx context.Context, captures []Capture, findings []analysis.Finding, most limits) (*Section, error) {
 	s := &Section{limits: most, anchors: make([]string, len(findings)), room: [2]int{most.bytes / 2, most.bytes / 2}}
 	next := 0
 	for i, c := range captures {
@@ -78,7 +78,7 @@ func read(ctx context.Context, captures []Capture, findings []analyzer.Finding, 
 }
 
 // anchor notes where each finding stands.
-func (s *Section) anchor(findings []analyzer.Finding) {
+func (s *Section) anchor(findings []analysis.Finding) {
 	next := 0
 	for _, sh := range s.captures {
 		there := make(map[uint64]bool, len(sh.items))
@@ -122,7 +122,7 @@ func (s *Section) LeftOut() []string {
 	for _, sh := range s.captures {
 		if n := sh.all - len(sh.items); n > 0 {
 			list = append(list, fmt.Sprintf("%d of %s of %s are not on the page: those with findings come first, then those of "+
-				"the same workflows, then the earliest", n, analyzer.Plural(sh.all, "exchange"), analyzer.Clean(sh.Name)))
+				"the same workflows, then the earliest", n, analysis.Plural(sh.all, "exchange"), analysis.Clean(sh.Name)))
 		}
 	}
 	for _, cut := range []struct {
@@ -135,7 +135,7 @@ func (s *Section) LeftOut() []string {
 		{s.cuts.events, "event", "left out of long streams"},
 	} {
 		if cut.n > 0 {
-			list = append(list, fmt.Sprintf("%s %s", analyzer.Plural(cut.n, cut.noun), cut.why))
+			list = append(list, fmt.Sprintf("%s %s", analysis.Plural(cut.n, cut.noun), cut.why))
 		}
 	}
 	return list

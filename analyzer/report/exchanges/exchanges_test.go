@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
@@ -21,7 +21,7 @@ import (
 )
 
 // open returns a capture of the exchanges of a transcript, with what the rules find in it.
-func open(t testing.TB, name string, text []byte) (Capture, []analyzer.Finding) {
+func open(t testing.TB, name string, text []byte) (Capture, []analysis.Finding) {
 	t.Helper()
 	tr, err := transcript.Parse(name, text)
 	if err != nil {

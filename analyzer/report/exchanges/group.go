@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report/svg"
 	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/summary"
@@ -89,7 +89,7 @@ func (sh *shown) group(p *page, g *group, most int, open bool) {
 	p.raw(" <b>")
 	p.text(first.asked)
 	p.raw("</b> ")
-	p.span("faint", analyzer.Plural(len(g.items), "exchange"))
+	p.span("faint", analysis.Plural(len(g.items), "exchange"))
 	var found []*finding
 	for _, it := range g.items {
 		found = append(found, it.found...)
@@ -179,7 +179,7 @@ func (sh *shown) ladder(p *page, g *group, most int) {
 		found[it.seq] = it.found
 	}
 	sequence.Sort(arrows)
-	l := svg.Ladder{Label: fmt.Sprintf("Ladder of workflow %d, %s", g.root, analyzer.Plural(len(arrows), "arrow"))}
+	l := svg.Ladder{Label: fmt.Sprintf("Ladder of workflow %d, %s", g.root, analysis.Plural(len(arrows), "arrow"))}
 	left := 0
 	for i := range arrows {
 		a := &arrows[i]

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
@@ -23,7 +23,7 @@ type shown struct {
 
 // A finding is one with the id of the element in which it stands.
 type finding struct {
-	*analyzer.Finding
+	*analysis.Finding
 	id     string
 	placed bool
 }
@@ -72,7 +72,7 @@ func (sh *shown) choose(most int) []uint64 {
 		rank := 3
 		if found := sh.found[seq]; len(found) > 0 {
 			rank = 1
-			if slices.ContainsFunc(found, func(f *finding) bool { return f.Severity == analyzer.Error }) {
+			if slices.ContainsFunc(found, func(f *finding) bool { return f.Severity == analysis.Error }) {
 				rank = 0
 			}
 		} else if concerned[sh.Links.Of(seq).Workflow] {

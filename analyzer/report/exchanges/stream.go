@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/summary"
@@ -21,7 +21,7 @@ const (
 )
 
 // eventOf returns the number of the event that a part is.
-func eventOf(part string) (k int, ok bool) { return analyzer.Place{Part: part}.EventNumber() }
+func eventOf(part string) (k int, ok bool) { return analysis.Place{Part: part}.EventNumber() }
 
 // addEvents leaves of a long stream the events at its ends and those with findings, which it reads where they are not
 // there.

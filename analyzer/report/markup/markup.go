@@ -11,7 +11,7 @@ import (
 	"html"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // escaper takes the meaning off what Markdown and HTML act on: messages quote what was on the wire.
@@ -22,13 +22,13 @@ var escaper = strings.NewReplacer(
 
 // Text returns a text for Markdown, on one line with single blanks, that says only itself.
 func Text(s string) string {
-	return escaper.Replace(strings.Join(strings.Fields(analyzer.Clean(s)), " "))
+	return escaper.Replace(strings.Join(strings.Fields(analysis.Clean(s)), " "))
 }
 
 // Element returns a text for an element of HTML in Markdown, such as a summary, where backslashes would be shown, and
 // which some renderers read as Markdown all the same.
 func Element(s string) string {
-	return inElement.Replace(html.EscapeString(strings.Join(strings.Fields(analyzer.Clean(s)), " ")))
+	return inElement.Replace(html.EscapeString(strings.Join(strings.Fields(analysis.Clean(s)), " ")))
 }
 
 var inElement = strings.NewReplacer(
@@ -38,7 +38,7 @@ var inElement = strings.NewReplacer(
 // Code returns a text as code. Inside of code nothing has a meaning but the backtick, and in tables the bar and what
 // would take its meaning off, which then needs a backslash that code would show.
 func Code(s string) string {
-	if s = analyzer.Clean(s); strings.ContainsAny(s, "`|\\") {
+	if s = analysis.Clean(s); strings.ContainsAny(s, "`|\\") {
 		return "<code>" + Text(s) + "</code>"
 	}
 	return "`" + s + "`"
@@ -75,6 +75,6 @@ var (
 
 // Annotate writes a workflow command on one line.
 func Annotate(b *strings.Builder, kind AnnotationKind, title, message string) {
-	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, property.Replace(analyzer.Clean(title)),
-		data.Replace(analyzer.Clean(message)))
+	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, property.Replace(analysis.Clean(title)),
+		data.Replace(analysis.Clean(message)))
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 	"html/template"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // style is how all pages look: in light and dark, on a telephone and on paper.
@@ -44,7 +44,7 @@ func Reveal() string { return reveal }
 // What a page shows is escaped by the template. It panics if the template cannot be parsed.
 func Page(text string) *template.Template {
 	return template.Must(template.Must(template.New("page").Funcs(template.FuncMap{
-		"clean":     analyzer.Clean,
+		"clean":     analysis.Clean,
 		"style":     func() template.CSS { return template.CSS(style) },
 		"narrowing": func() template.HTML { return template.HTML("<script>" + narrow + "</script>") },
 		"policy":    func() string { return policy },

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
@@ -16,7 +16,7 @@ import (
 // them.
 var Credentials = rule.Family{
 	Name:     "auth",
-	On:       analyzer.OutcomeSeen,
+	On:       analysis.OutcomeSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	AuthCredentialsSent,
@@ -30,14 +30,14 @@ var Credentials = rule.Family{
 )
 
 // AuthCredentialsSent reports a request without what the card asks for.
-var AuthCredentialsSent = &analyzer.Rule{
+var AuthCredentialsSent = &analysis.Rule{
 	ID:       "auth-credentials-sent",
 	Title:    "request without the credentials that the card asks for",
-	Category: analyzer.Interop,
-	Level:    analyzer.Must,
+	Category: analysis.Interop,
+	Level:    analysis.Must,
 	Side:     a2a.Client,
-	Once:     analyzer.PerEndpoint,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.3", rule.Before1...),
 		rule.Cite("7.3", a2a.V1_0),
@@ -51,7 +51,7 @@ request: the Authorization field with the scheme it names, or the API key where 
 and that may mean so; agents that anybody may call by one alternative; client certificates, which no request shows;
 schemes that the card does not describe; the public card; HARs of other programs that may leave credentials out. The
 first request of each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		card := rule.AskingCard(p)
 		if card == nil || x.Call.Operation == a2a.GetExtendedCard || challenged(p) {
@@ -69,14 +69,14 @@ first request of each client at an endpoint is reported.`,
 }
 
 // AuthNotEnforced reports a call that succeeds without the credentials that the card asks for.
-var AuthNotEnforced = &analyzer.Rule{
+var AuthNotEnforced = &analysis.Rule{
 	ID:       "auth-not-enforced",
 	Title:    "call without credentials answered, though the card asks for them",
-	Category: analyzer.Interop,
-	Level:    analyzer.Must,
+	Category: analysis.Interop,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerEndpoint,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.4", rule.Before1...),
 		rule.Cite("7.4", a2a.V1_0),
@@ -89,7 +89,7 @@ meant to be open, take security (1.0: securityRequirements) out of the card.`,
 	Silent: `Requests that carry anything that may be a credential, right or wrong; agents that anybody may call by one
 alternative; client certificates, which no request shows; schemes that the card does not describe; the public card; HARs
 of other programs that may leave credentials out. The first call at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		card := rule.AskingCard(p)
 		if card == nil || p.Answer == nil || !rule.CallSucceeded(p) {
 			return
@@ -104,15 +104,15 @@ of other programs that may leave credentials out. The first call at an endpoint 
 }
 
 // AuthWWWAuthenticate reports a 401 that does not say how to authenticate.
-var AuthWWWAuthenticate = &analyzer.Rule{
+var AuthWWWAuthenticate = &analysis.Rule{
 	ID:       "auth-www-authenticate",
 	Title:    "401 without WWW-Authenticate",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Should,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerEndpoint,
-	On:       analyzer.AnswerSeen,
-	If:       analyzer.Refused,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.AnswerSeen,
+	If:       analysis.Refused,
 	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("4.4", rule.Before1...),
@@ -125,7 +125,7 @@ card.`,
 	Silent: `Answers with other statuses, 403 among them; HARs of other programs that may leave fields out; in 0.1
 the code -32000, which says that credentials are missing by an older convention. The first 401 at an endpoint is
 reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Response.Status != 401 || !x.AnswerHeadersKept() || refusedAsBefore0_1(p) {
 			return
@@ -140,7 +140,7 @@ reported.`,
 
 // refusedAsBefore0_1 reports whether an error says by a code that credentials are missing, as servers did before 0.1
 // was written down: no text that they follow asks for more.
-func refusedAsBefore0_1(p *analyzer.Pass) bool {
+func refusedAsBefore0_1(p *analysis.Pass) bool {
 	x, failure := p.Exchange, p.Answer.Err
 	if p.Answer.Early {
 		return true
@@ -150,14 +150,14 @@ func refusedAsBefore0_1(p *analyzer.Pass) bool {
 }
 
 // AuthSchemeUndeclared reports an Authorization scheme that the card does not have.
-var AuthSchemeUndeclared = &analyzer.Rule{
+var AuthSchemeUndeclared = &analysis.Rule{
 	ID:       "auth-scheme-undeclared",
 	Title:    "Authorization scheme that the card does not declare",
-	Category: analyzer.Interop,
-	Level:    analyzer.Advice,
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
 	Side:     a2a.Client,
-	Once:     analyzer.PerEndpoint,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.3", rule.Before1...),
 		rule.Cite("7.3", a2a.V1_0),
@@ -168,7 +168,7 @@ fails, or runs on nobody's behalf; and a secret goes to somebody who never asked
 card.`,
 	Silent: `Cards without any scheme, or with one that they do not describe; a value without a scheme. OAuth 2 and
 OpenID Connect stand for Bearer and DPoP. The first request of each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		cards := card.Of(p).Before(x)
 		if len(cards) == 0 || !x.Request.Fields.Has("Authorization") {
@@ -181,20 +181,20 @@ OpenID Connect stand for Bearer and DPoP. The first request of each client at an
 				return
 			}
 		}
-		p.Report(x.RequestPlace().Header("Authorization"), fmt.Sprintf("the scheme is %s", analyzer.QuoteText(scheme)),
+		p.Report(x.RequestPlace().Header("Authorization"), fmt.Sprintf("the scheme is %s", analysis.QuoteText(scheme)),
 			fmt.Sprintf("expected a scheme of the card at %s: %s", cards[0].Place, rule.SchemeNames(cards[0].Security.Schemes)))
 	},
 }
 
 // AuthUndeclared reports a call that is refused for want of credentials which the card does not ask for.
-var AuthUndeclared = &analyzer.Rule{
+var AuthUndeclared = &analysis.Rule{
 	ID:       "auth-undeclared",
 	Title:    "credentials asked for that the card does not declare",
-	Category: analyzer.Interop,
-	Level:    analyzer.Advice,
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerEndpoint,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.3", rule.Before1...),
 		rule.Cite("7.3", a2a.V1_0),
@@ -206,7 +206,7 @@ asks for.`,
 	Silent: `Calls of an agent whose card was not seen, or one of whose cards declares a scheme; the extended card,
 which is for clients that have authenticated; endpoints that have answered a call, so that a gateway may have been in the
 way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such answer at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		cards := card.Of(p).Before(x)
 		if len(cards) == 0 || x.Call.Operation == a2a.GetExtendedCard || x.Endpoint == nil || !x.Endpoint.Answered.Empty() {
@@ -226,15 +226,15 @@ way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such ans
 }
 
 // AuthExtendedCardClient reports an extended card asked for without credentials.
-var AuthExtendedCardClient = &analyzer.Rule{
+var AuthExtendedCardClient = &analysis.Rule{
 	ID:       "auth-extended-card-client",
 	Title:    "extended card asked for without credentials",
-	Category: analyzer.AgentCard,
-	Level:    analyzer.Must,
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
 	Side:     a2a.Client,
-	Once:     analyzer.PerEndpoint,
-	If:       analyzer.OfExtended,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Once:     analysis.PerEndpoint,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.11", a2a.V1_0),
@@ -245,7 +245,7 @@ the schemes of the public card. Without that an agent can only refuse, or hand o
 	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
 which no request shows; requests that the agent refused for their credentials; HARs of other programs that may
 leave credentials out.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		card := rule.SchemeCard(p)
 		if card == nil || x.Call.Operation != a2a.GetExtendedCard || challenged(p) {
@@ -261,15 +261,15 @@ leave credentials out.`,
 }
 
 // AuthExtendedCardServer reports an extended card given to anybody.
-var AuthExtendedCardServer = &analyzer.Rule{
+var AuthExtendedCardServer = &analysis.Rule{
 	ID:       "auth-extended-card-server",
 	Title:    "extended card handed out without credentials",
-	Category: analyzer.AgentCard,
-	Level:    analyzer.Must,
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerEndpoint,
-	If:       analyzer.OfExtended,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Once:     analysis.PerEndpoint,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Covers:   []string{"auth-not-enforced"},
 	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent
@@ -277,7 +277,7 @@ gives it to anybody who asks.`,
 	Fix: `Require authentication for GetExtendedAgentCard by a scheme of the public card, and answer 401 without it.`,
 	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
 which no request shows; HARs of other programs that may leave credentials out.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		card := rule.SchemeCard(p)
 		if card == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard || p.Answer == nil || !rule.CallSucceeded(p) {
 			return
@@ -291,15 +291,15 @@ which no request shows; HARs of other programs that may leave credentials out.`,
 }
 
 // AuthErrorNoLeak reports a task whose existence is told to those who may not see it.
-var AuthErrorNoLeak = &analyzer.Rule{
+var AuthErrorNoLeak = &analysis.Rule{
 	ID:       "auth-error-no-leak",
 	Title:    "403 for a task that belongs to somebody else",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Should,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerExchange,
-	If:       analyzer.NamesTask,
-	Needs:    []*analyzer.Tracker{task.Tracker},
+	Once:     analysis.PerExchange,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task
 exists; by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
@@ -307,7 +307,7 @@ exists; by trying ids it can learn which exist. TaskNotFoundError for both tells
 may not see.`,
 	Silent: `A note at most, since the text that asks for this has 403 among its own examples. Clients whose credentials
 are the same or do not show; tasks that nobody was seen to get before.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		owner := task.Of(p).FoundByAnother(x)
 		if owner == nil {
@@ -317,8 +317,8 @@ are the same or do not show; tasks that nobody was seen to get before.`,
 		if at, status, ok := rule.RefusedBy(x, 403, grpc.PermissionDenied); ok {
 			p.Report(at,
 				fmt.Sprintf("%s for task %s, which a request with other credentials got at %s", status,
-					analyzer.QuoteText(x.Call.TaskID), owner.Object),
-				"expected the same answer as for a task that does not exist", analyzer.AtMost(analyzer.Note))
+					analysis.QuoteText(x.Call.TaskID), owner.Object),
+				"expected the same answer as for a task that does not exist", analysis.AtMost(analysis.Note))
 		}
 	},
 }

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
 // challenged reports whether a call came to nothing for a cause that may be its credentials: A2A has no code for that.
-func challenged(p *analyzer.Pass) bool {
+func challenged(p *analysis.Pass) bool {
 	if rule.CallSucceeded(p) {
 		return false
 	}
@@ -28,7 +28,7 @@ func challenged(p *analyzer.Pass) bool {
 }
 
 // satisfied reports whether a request carries what one of the cards asks for that were seen before, extended ones too.
-func satisfied(p *analyzer.Pass) bool {
+func satisfied(p *analysis.Pass) bool {
 	for _, c := range card.Of(p).Before(p.Exchange) {
 		if !c.Security.Asks() ||
 			slices.ContainsFunc(c.Security.Alternatives, func(all []a2a.Want) bool { return carries(p.Exchange, all) }) {
@@ -39,7 +39,7 @@ func satisfied(p *analyzer.Pass) bool {
 }
 
 // carries reports whether a request carries what all of the schemes ask for.
-func carries(x *analyzer.Exchange, all []a2a.Want) bool {
+func carries(x *analysis.Exchange, all []a2a.Want) bool {
 	for _, w := range all {
 		if !carriesOne(x, w) {
 			return false
@@ -48,7 +48,7 @@ func carries(x *analyzer.Exchange, all []a2a.Want) bool {
 	return true
 }
 
-func carriesOne(x *analyzer.Exchange, w a2a.Want) bool {
+func carriesOne(x *analysis.Exchange, w a2a.Want) bool {
 	switch w.Type {
 	case a2a.APIKeyScheme:
 		return rule.HasKey(x, w)
@@ -79,10 +79,10 @@ func declares(w a2a.Want, scheme string) bool {
 }
 
 // carriedText returns the place and the name of what a request carries in place of what is asked for.
-func carriedText(x *analyzer.Exchange) (analyzer.Place, string) {
+func carriedText(x *analysis.Exchange) (analysis.Place, string) {
 	switch scheme := rule.AuthorizationScheme(x); {
 	case scheme != "":
-		return x.RequestPlace().Header("Authorization"), "Authorization " + analyzer.QuoteText(scheme)
+		return x.RequestPlace().Header("Authorization"), "Authorization " + analysis.QuoteText(scheme)
 	case x.Bare():
 		return x.RequestPlace(), "no credentials"
 	}

@@ -3,7 +3,7 @@ package auth
 import (
 	"fmt"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
@@ -12,7 +12,7 @@ import (
 // Tasks is the family of rules about tasks that wait for an authorization.
 var Tasks = rule.Family{
 	Name:     "taskauth",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.6.1", a2a.V1_0),
@@ -24,12 +24,12 @@ var Tasks = rule.Family{
 )
 
 // AuthRequiredHasMessage reports a task that waits for an authorization and does not say for which.
-var AuthRequiredHasMessage = &analyzer.Rule{
+var AuthRequiredHasMessage = &analysis.Rule{
 	ID:    "auth-required-has-message",
 	Title: "task waits for an authorization without saying which",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
-	On:    analyzer.StatusSeen,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.StatusSeen,
 	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom
 and how. Without it the client knows only that nothing goes on, and the task waits without end.`,
 	Fix: `Put a message into the status: what has to be authorized, and where (a URL, a scheme, a scope).`,
@@ -39,12 +39,12 @@ several such statuses of an exchange the first is reported.`,
 }
 
 // AuthRequiredHasMessage0x is the same before 1.0.
-var AuthRequiredHasMessage0x = &analyzer.Rule{
+var AuthRequiredHasMessage0x = &analysis.Rule{
 	ID:    "auth-required-has-message-0x",
 	Title: "task waits for an authorization without saying which",
-	Level: analyzer.Should,
-	Once:  analyzer.PerExchange,
-	On:    analyzer.StatusSeen,
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	On:    analysis.StatusSeen,
 	Cites: rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
 	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it
 the client knows only that nothing goes on, and the task waits without end.`,
@@ -53,7 +53,7 @@ the client knows only that nothing goes on, and the task waits without end.`,
 	Check:  checkAuthMessage,
 }
 
-func checkAuthMessage(p *analyzer.Pass) {
+func checkAuthMessage(p *analysis.Pass) {
 	status := a2a.Status{Value: p.Entity.Value}
 	if status.State() != a2a.AuthRequired {
 		return
@@ -62,62 +62,62 @@ func checkAuthMessage(p *analyzer.Pass) {
 	if message := status.Message(); message.Exists() && !message.IsNull() || p.Entity.Has("update") {
 		return
 	}
-	worst := analyzer.Error
+	worst := analysis.Error
 	if fields := p.Exchange.Request.Fields; fields.Has("A2A-Extensions") || fields.Has("X-A2A-Extensions") {
-		worst = analyzer.Warning
+		worst = analysis.Warning
 	}
-	p.Report(p.Here(), fmt.Sprintf("the state is %s without a message", analyzer.QuoteText(status.StateText())),
-		"expected a message that says what to authorize", analyzer.AtMost(worst))
+	p.Report(p.Here(), fmt.Sprintf("the state is %s without a message", analysis.QuoteText(status.StateText())),
+		"expected a message that says what to authorize", analysis.AtMost(worst))
 }
 
 // AuthRequiredUsesTask reports a wait for an authorization that belongs to no task.
-var AuthRequiredUsesTask = &analyzer.Rule{
+var AuthRequiredUsesTask = &analysis.Rule{
 	ID:     "auth-required-uses-task",
 	Title:  "wait for an authorization without a task",
-	Level:  analyzer.Must,
-	On:     analyzer.UpdateSeen | analyzer.SnapshotSeen,
+	Level:  analysis.Must,
+	On:     analysis.UpdateSeen | analysis.SnapshotSeen,
 	Covers: []string{"event-ids", "task-id-present"},
 	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that
 task, or sends it a message. A status that names no task leaves nothing to come back to.`,
 	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,
 	Silent: `Updates and tasks in other states, which have rules of their own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if (a2a.Status{Value: p.Entity.Get("status")}).State() != a2a.AuthRequired {
 			return
 		}
 		p.Applied()
 		name := "taskId"
-		if p.Kind == analyzer.SnapshotSeen {
+		if p.Kind == analysis.SnapshotSeen {
 			name = "id"
 		}
 		if id := p.Entity.Get(name); id.Text() == "" {
 			p.Report(p.Here(),
-				fmt.Sprintf("%s waits for an authorization, and its %s is %s", p.Entity.Type, name, analyzer.Quote(id)),
+				fmt.Sprintf("%s waits for an authorization, and its %s is %s", p.Entity.Type, name, analysis.Quote(id)),
 				"expected the id of the task")
 		}
 	},
 }
 
 // AuthRequiredStreamKept reports a stream that ends while the task waits for an authorization.
-var AuthRequiredStreamKept = &analyzer.Rule{
+var AuthRequiredStreamKept = &analysis.Rule{
 	ID:       "auth-required-stream-kept",
 	Title:    "stream closed while the task waits for an authorization",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Should,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Should,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in
 that. On a stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
 	Fix: `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,
 	Silent: `A note only, since another section lets agents close here. Streams that broke, that the client left, or of
 which a part is missing.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.State != a2a.AuthRequired || s.Gap {
 			return
 		}
-		if p.Kind == analyzer.EventSeen { // it went on
+		if p.Kind == analysis.EventSeen { // it went on
 			p.Applied()
 			return
 		}
@@ -125,6 +125,6 @@ which a part is missing.`,
 			return
 		}
 		p.Report(p.Place, "the stream ends after the state AUTH_REQUIRED",
-			"expected it to stay open until the authorization is granted", analyzer.AtMost(analyzer.Note))
+			"expected it to stay open until the authorization is granted", analysis.AtMost(analysis.Note))
 	},
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -15,9 +15,9 @@ import (
 // Caches is the family of rules about keeping cards: what agents say about it, and how clients use it.
 var Caches = rule.Family{
 	Name:     "cache",
-	Category: analyzer.AgentCard,
-	On:       analyzer.CardSeen,
-	Bindings: analyzer.OnHTTP,
+	Category: analysis.AgentCard,
+	On:       analysis.CardSeen,
+	Bindings: analysis.OnHTTP,
 }.Of(
 	CardCacheControl,
 	CardETag,
@@ -28,10 +28,10 @@ var Caches = rule.Family{
 )
 
 // CardCacheControl reports a card that does not say how long it may be kept.
-var CardCacheControl = &analyzer.Rule{
+var CardCacheControl = &analysis.Rule{
 	ID:    "card-cache-control",
 	Title: "agent card without Cache-Control: max-age",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("8.6.1", a2a.V1_0),
 	Doc: `A card changes rarely and is asked for often. Without max-age clients guess how long they may keep it: some fetch
@@ -39,7 +39,7 @@ it before every call, some never again.`,
 	Fix: `Answer with Cache-Control: max-age and the seconds for which an old card does no harm, such as 3600.`,
 	Silent: `Answers whose headers are not in the capture. It is a note if Cache-Control says something else, such as
 no-store, or Expires is there.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		fields := p.Exchange.Response.Fields
 		if !freshCard(p) {
 			return
@@ -54,10 +54,10 @@ no-store, or Expires is there.`,
 		at := p.Exchange.ResponsePlace().Header("Cache-Control")
 		switch {
 		case len(values) > 0:
-			p.Report(at, "Cache-Control is "+analyzer.QuoteText(values[0]), "expected max-age in it",
-				analyzer.AtMost(analyzer.Note))
+			p.Report(at, "Cache-Control is "+analysis.QuoteText(values[0]), "expected max-age in it",
+				analysis.AtMost(analysis.Note))
 		case fields.Has("Expires"):
-			p.Report(at, "no Cache-Control, only Expires", "expected Cache-Control with max-age", analyzer.AtMost(analyzer.Note))
+			p.Report(at, "no Cache-Control, only Expires", "expected Cache-Control with max-age", analysis.AtMost(analysis.Note))
 		default:
 			p.Report(at, "no Cache-Control", "expected Cache-Control with max-age")
 		}
@@ -65,23 +65,23 @@ no-store, or Expires is there.`,
 }
 
 // freshCard reports whether the card at hand came in the answer to a fetch of the public card, whose headers are known.
-func freshCard(p *analyzer.Pass) bool {
+func freshCard(p *analysis.Pass) bool {
 	x := p.Exchange
 	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.AnswerHeadersKept()
 }
 
 // CardETag reports a card that clients cannot ask about without fetching it.
-var CardETag = &analyzer.Rule{
+var CardETag = &analysis.Rule{
 	ID:    "card-etag",
 	Title: "agent card without an ETag",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("8.6.1", a2a.V1_0),
 	Doc: `With an ETag a client can ask whether its copy is still right and gets a 304 without a body. Without one it
 has to fetch the whole card again.`,
 	Fix:    `Answer with an ETag made from the card's version or from a digest of its bytes.`,
 	Silent: `Answers whose headers are not in the capture. Last-Modified alone does not replace an ETag.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !freshCard(p) {
 			return
 		}
@@ -93,10 +93,10 @@ has to fetch the whole card again.`,
 }
 
 // CardNotModified reports a card that was sent although the client had it.
-var CardNotModified = &analyzer.Rule{
+var CardNotModified = &analysis.Rule{
 	ID:    "card-not-modified",
 	Title: "unchanged agent card sent again to a client that has it",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("8.6", a2a.V1_0),
 	Doc: `The client asked for the card only if its ETag has changed, and got the whole card with that very ETag. Caches
@@ -104,7 +104,7 @@ save nothing then.`,
 	Fix: `Compare If-None-Match with the card's ETag, weakly, and answer 304 without a body if one of them is the
 same.`,
 	Silent: `If-None-Match: *, and cards whose ETag the request did not name.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		tag := p.Exchange.Response.Fields.Get("ETag")
 		if !freshCard(p) || tag == "" || p.Exchange.NoneMatch == "" {
 			return
@@ -112,7 +112,7 @@ same.`,
 		p.Applied()
 		if listsETag(p.Exchange.NoneMatch, tag) {
 			p.Report(p.Exchange.ResponsePlace().Status(),
-				"status 200 with ETag "+analyzer.Clip(tag)+", which If-None-Match named", "expected 304")
+				"status 200 with ETag "+analysis.Clip(tag)+", which If-None-Match named", "expected 304")
 		}
 	},
 }
@@ -140,12 +140,12 @@ func listsETag(list, tag string) bool {
 const clockMargin = time.Second // within which a card is neither surely fresh nor surely expired
 
 // CardConditionalGet reports a client that fetches a card whole although it could ask whether it has changed.
-var CardConditionalGet = &analyzer.Rule{
+var CardConditionalGet = &analysis.Rule{
 	ID:    "card-conditional-get",
 	Title: "expired agent card fetched again without asking whether it changed",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Client,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6.2", a2a.V1_0),
 	Doc: `The client has the card and its ETag or Last-Modified. Sent along, they let the agent answer 304 without a
 body.`,
@@ -153,7 +153,7 @@ body.`,
 themselves.`,
 	Silent: `Fetches over another connection, which may be another program that has no copy; cards that do not say how long
 they may be kept; captures without times; requests with Cache-Control or Pragma, which ask for a new copy.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		overdue, known := copyOverdue(p)
 		if !known || overdue < clockMargin {
 			return
@@ -170,7 +170,7 @@ they may be kept; captures without times; requests with Cache-Control or Pragma,
 }
 
 // copyOverdue returns how long the copy of a card that the client has from the same connection is overdue.
-func copyOverdue(p *analyzer.Pass) (overdue time.Duration, known bool) {
+func copyOverdue(p *analysis.Pass) (overdue time.Duration, known bool) {
 	fields := p.Exchange.Request.Fields
 	last := card.Of(p).LastFetchHere(p.Exchange)
 	if last == nil || p.AnswerMissed() {
@@ -182,24 +182,24 @@ func copyOverdue(p *analyzer.Pass) (overdue time.Duration, known bool) {
 	return last.Age(p.Exchange)
 }
 
-func isConditional(x *analyzer.Exchange) bool {
+func isConditional(x *analysis.Exchange) bool {
 	return x.Request.Fields.Has("If-None-Match") || x.Request.Fields.Has("If-Modified-Since")
 }
 
 // CardCacheHonoured reports a client that fetches a card which it has and which is fresh.
-var CardCacheHonoured = &analyzer.Rule{
+var CardCacheHonoured = &analysis.Rule{
 	ID:    "card-cache-honoured",
 	Title: "fresh agent card fetched again",
-	Level: analyzer.Advice,
+	Level: analysis.Advice,
 	Side:  a2a.Client,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6.2", a2a.V1_0),
 	Doc: `The agent said for how long the card may be kept, and the client asks again before that. Each fetch costs a
 round trip before the call itself.`,
 	Fix: `Keep the card for as long as max-age says.`,
 	Silent: `Fetches over another connection, which may be another program that has no copy; requests with Cache-Control,
 Pragma or a condition; captures without times. It is a note, since people reload on purpose.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		overdue, known := copyOverdue(p)
 		if !known {
 			return
@@ -214,12 +214,12 @@ Pragma or a condition; captures without times. It is a note, since people reload
 }
 
 // CardStable reports a card that changes and says that it has not.
-var CardStable = &analyzer.Rule{
+var CardStable = &analysis.Rule{
 	ID:    "card-stable",
 	Title: "agent card changes under the same ETag or version",
-	Level: analyzer.Advice,
+	Level: analysis.Advice,
 	Side:  a2a.Agent,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: append(rule.Cite("5.5", rule.Before1...), rule.Cite("8.6", a2a.V1_0)...),
 	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content
 changes under the same one, caches hand out the old card for as long as they like.`,
@@ -227,7 +227,7 @@ changes under the same one, caches hand out the old card for as long as they lik
 	Silent: `Fetches that differ in the host, the A2A-Version, Accept or the credentials, since one URL may have several
 cards; differences in white space and order of members, and in signatures, which differ each time. The version counts
 only if neither answer has an ETag.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !freshCard(p) {
 			return
 		}
@@ -236,10 +236,10 @@ only if neither answer has an ETag.`,
 			return
 		}
 		before, now := last.ETag, p.Exchange.Response.Fields.Get("ETag")
-		same, at := "ETag "+analyzer.Clip(now), p.Exchange.ResponsePlace().Header("ETag")
+		same, at := "ETag "+analysis.Clip(now), p.Exchange.ResponsePlace().Header("ETag")
 		if before == "" && now == "" {
 			before, now = last.Card.Version(), p.Card.Version()
-			same, at = "version "+analyzer.QuoteText(now), p.Place.In("version")
+			same, at = "version "+analysis.QuoteText(now), p.Place.In("version")
 		}
 		if now == "" || before != now {
 			return

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/card"
@@ -17,7 +17,7 @@ import (
 var Capabilities = rule.Family{
 	Name:     "capability",
 	Side:     a2a.Agent,
-	On:       analyzer.OutcomeSeen,
+	On:       analysis.OutcomeSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	CapStreamingUnsupported,
@@ -28,13 +28,13 @@ var Capabilities = rule.Family{
 )
 
 // CapStreamingUnsupported reports a streaming call to an agent that says it does not stream, answered in the wrong way.
-var CapStreamingUnsupported = &analyzer.Rule{
+var CapStreamingUnsupported = &analysis.Rule{
 	ID:       "cap-streaming-unsupported",
 	Title:    "streaming call not refused, though the card offers no streaming",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
-	If:       analyzer.OfStream,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	If:       analysis.OfStream,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
@@ -46,7 +46,7 @@ true if the agent streams.`,
 have an extended card which was not seen, unless they say themselves that they do not support it. A refusal as an
 unknown method, and errors that may have a cause of their own: credentials, rate, version, extensions, content types,
 a task that is not there, a request that is wrong in itself.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		card := quietCard(p)
 		if card == nil {
 			return
@@ -64,12 +64,12 @@ a task that is not there, a request that is wrong in itself.`,
 }
 
 // CapStreamingUnsupported0x is the same before 1.0, where only a stream that opens is wrong.
-var CapStreamingUnsupported0x = &analyzer.Rule{
+var CapStreamingUnsupported0x = &analysis.Rule{
 	ID:       "cap-streaming-unsupported-0x",
 	Title:    "stream opened, though the card offers no streaming",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Should,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Should,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", rule.Before1...),
 	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to
@@ -77,7 +77,7 @@ call, so most of them will poll an agent that could tell them at once.`,
 	Fix: `Set capabilities.streaming to true in the card; or refuse streaming calls.`,
 	Silent: `Refusals with whatever error. Agents whose card was not seen, one of whose cards offers
 streaming, or that have an extended card which was not seen.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		card := quietCard(p)
 		if card == nil {
 			return
@@ -89,7 +89,7 @@ streaming, or that have an extended card which was not seen.`,
 
 // quietCard returns the newest card that was seen before a streaming call, if no card offers streaming; else nil. Where
 // an extended card may, the agent has to say itself that it has none.
-func quietCard(p *analyzer.Pass) *card.Card {
+func quietCard(p *analysis.Pass) *card.Card {
 	if p.Answer == nil || !p.Exchange.Call.Operation.Streams() {
 		return nil
 	}
@@ -100,7 +100,7 @@ func quietCard(p *analyzer.Pass) *card.Card {
 	return quiet
 }
 
-func reportOpened(p *analyzer.Pass, card *card.Card, expected string) {
+func reportOpened(p *analysis.Pass, card *card.Card, expected string) {
 	if p.Event != nil && rule.CallSucceeded(p) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
 			fmt.Sprintf("a stream opens with %s, and the card at %s offers no streaming", p.Answer.Payload.Kind, card.Place),
@@ -109,13 +109,13 @@ func reportOpened(p *analyzer.Pass, card *card.Card, expected string) {
 }
 
 // CapStreamingRefused reports an agent that advertises streaming and says it has none.
-var CapStreamingRefused = &analyzer.Rule{
+var CapStreamingRefused = &analysis.Rule{
 	ID:       "cap-streaming-refused",
 	Title:    "streaming advertised and refused as not supported",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
-	On:       analyzer.OutcomeSeen | analyzer.TaskSeen,
-	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	On:       analysis.OutcomeSeen | analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", rule.Before1...),
 		rule.Cite("4.4.3", a2a.V1_0),
@@ -128,8 +128,8 @@ card names.`,
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
 declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.TaskSeen {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.TaskSeen {
 			reportRefusedSubscription(p)
 			return
 		}
@@ -146,7 +146,7 @@ declared path of an interface where other calls succeed. Agents of 0.1 that stre
 }
 
 // reportRefusedSubscription reports a stream refused for a task that is seen active afterwards.
-func reportRefusedSubscription(p *analyzer.Pass) {
+func reportRefusedSubscription(p *analysis.Pass) {
 	refused := answer.Of(p).RefusedStream(p.Exchange, p.Task.TaskID)
 	if refused == nil || p.Task.Late || !p.Task.State.Known() || p.Task.State.Terminal() || !refused.Before(p.Exchange) {
 		return
@@ -154,14 +154,14 @@ func reportRefusedSubscription(p *analyzer.Pass) {
 	p.Report(refused.Place,
 		fmt.Sprintf(
 			"a stream of task %s is refused as not supported, the card says streaming:true, and the task is active at %s",
-			analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace(),
+			analysis.QuoteText(p.Task.TaskID), p.Task.StatePlace(),
 		),
-		"expected the agent to do what its card says", analyzer.Of(refused.Exchange))
+		"expected the agent to do what its card says", analysis.Of(refused.Exchange))
 }
 
 // startsTask reports whether a refused stream was surely not to be about a task that has ended. In 0.1 the client makes
 // the id of a new task.
-func startsTask(p *analyzer.Pass) bool {
+func startsTask(p *analysis.Pass) bool {
 	x := p.Exchange
 	if x.Call.TaskID == "" || !x.Call.Operation.Sends() {
 		return x.Call.Operation.Sends()
@@ -188,7 +188,7 @@ func streamingRefused(card *card.Card, failure *a2a.Error) string {
 }
 
 // refusedAsUnknown reports whether an error says that the agent does not stream, or does not know how to.
-func refusedAsUnknown(p *analyzer.Pass) bool {
+func refusedAsUnknown(p *analysis.Pass) bool {
 	if p.Answer.Err == nil {
 		return false
 	}
@@ -202,7 +202,7 @@ func refusedAsUnknown(p *analyzer.Pass) bool {
 }
 
 // routeMissing reports whether an HTTP+JSON answer says that there is no such route, where there has to be one.
-func routeMissing(p *analyzer.Pass) bool {
+func routeMissing(p *analysis.Pass) bool {
 	x := p.Exchange
 	switch x.Response.Status {
 	case 404, 405, 501:
@@ -218,13 +218,13 @@ func routeMissing(p *analyzer.Pass) bool {
 }
 
 // CapExtendedUndeclared reports an extended card that is asked for where none is offered, answered in the wrong way.
-var CapExtendedUndeclared = &analyzer.Rule{
+var CapExtendedUndeclared = &analysis.Rule{
 	ID:       "cap-extended-undeclared",
 	Title:    "request for an extended card not refused, though the card offers none",
-	Category: analyzer.AgentCard,
-	Level:    analyzer.Must,
-	If:       analyzer.OfExtended,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("13.3", a2a.V1_0),
@@ -238,7 +238,7 @@ capabilities.extendedAgentCard to true if there is one.`,
 	Silent: `Agents whose card was not seen, or one of whose cards offers an extended one. Errors
 that may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not
 say which they are.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, false)
 		if card == nil {
 			return
@@ -259,13 +259,13 @@ say which they are.`,
 }
 
 // CapExtendedDeclared reports an extended card that is advertised and refused as unknown.
-var CapExtendedDeclared = &analyzer.Rule{
+var CapExtendedDeclared = &analysis.Rule{
 	ID:       "cap-extended-declared",
 	Title:    "extended card advertised and refused as not supported",
-	Category: analyzer.AgentCard,
-	Level:    analyzer.Must,
-	If:       analyzer.OfExtended,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -276,7 +276,7 @@ does not know it. A client that logged in to see more gets nothing, and no hint 
 or serve the operation. If the card is not configured yet, the error is -32007.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, true)
 		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {
 			return
@@ -296,7 +296,7 @@ declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, wh
 
 // extendedFlag returns the newest card that was seen before a request for the extended card, if all of them offer it,
 // or none does; else nil.
-func extendedFlag(p *analyzer.Pass, offered bool) *card.Card {
+func extendedFlag(p *analysis.Pass, offered bool) *card.Card {
 	var last *card.Card
 	if p.Answer == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard {
 		return nil
@@ -311,6 +311,6 @@ func extendedFlag(p *analyzer.Pass, offered bool) *card.Card {
 }
 
 // declared reports whether cards declare what the request speaks for its URL.
-func declared(x *analyzer.Exchange) bool {
+func declared(x *analysis.Exchange) bool {
 	return x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty()
 }

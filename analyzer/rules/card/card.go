@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -16,7 +16,7 @@ import (
 // Cards is the family of rules about agent cards.
 var Cards = rule.Family{
 	Name:     "card",
-	Category: analyzer.AgentCard,
+	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
 }.Of(
 	CardJSONObject,
@@ -28,13 +28,13 @@ var Cards = rule.Family{
 )
 
 // CardJSONObject reports an answer in the place of a card that is none.
-var CardJSONObject = &analyzer.Rule{
+var CardJSONObject = &analysis.Rule{
 	ID:       "card-json-object",
 	Title:    "answer to the fetch of an agent card is not a JSON object",
-	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen | analyzer.CardMissed,
-	Needs:    []*analyzer.Tracker{card.Tracker},
-	Bindings: analyzer.OnHTTP,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
 	Cites: slices.Concat(
 		rule.Cite("5.1", rule.Before1...),
 		rule.Cite("14.3", a2a.V1_0),
@@ -46,9 +46,9 @@ before the card's.`,
 	Silent: `Other statuses. Bodies labelled as JSON that are not JSON at all, which json-wellformed reports. Pages of
 another kind from hosts where no call of A2A in a version of this path succeeded, or that have their card at another
 path: whether it is so shows at the end of the recording, and such a page is reported then.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
-		if p.Kind == analyzer.CardMissed {
+		if p.Kind == analysis.CardMissed {
 			reportPage(p)
 			return
 		}
@@ -60,31 +60,31 @@ path: whether it is so shows at the end of the recording, and such a page is rep
 		case root.Kind() == a2a.Object:
 			p.Applied()
 		case p.Answer.Doc.Err == nil && p.Doc != nil:
-			p.Report(p.Place.At(""), "the card is "+analyzer.Quote(root), "expected a JSON object")
+			p.Report(p.Place.At(""), "the card is "+analysis.Quote(root), "expected a JSON object")
 		}
 	},
 }
 
 // reportPage reports something else than JSON that came in the card's place, where calls show that there is an agent.
-func reportPage(p *analyzer.Pass) {
+func reportPage(p *analysis.Pass) {
 	f := card.Missed(p)
 	if f.Status != 200 || f.Later || card.Of(p).SpokenWithout(p.Exchange).Intersect(p.Dialects).Empty() {
 		return
 	}
 	seen := "the body is empty"
 	if f.Body != "" {
-		seen = "the body is " + analyzer.QuoteText(f.Body)
+		seen = "the body is " + analysis.QuoteText(f.Body)
 	}
 	p.Report(p.Exchange.ResponsePlace().Body(), seen, "expected a JSON object")
 }
 
 // CardRequiredFields reports a card that lacks members which every card of its dialect has.
-var CardRequiredFields = &analyzer.Rule{
+var CardRequiredFields = &analysis.Rule{
 	ID:       "card-required-fields",
 	Title:    "required members of the agent card missing",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
@@ -96,7 +96,7 @@ that its version requires, and then nothing else of the agent is ever tried.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which
 cards have since 0.2.5 only. Objects in which nothing looks like a card. Over gRPC, which does not tell, what may be
 empty.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Card.Shapes.Empty() {
 			reportUnreachable(p)
 			return
@@ -110,7 +110,7 @@ empty.`,
 }
 
 // reportUnreachable reports a card that has neither the URL of 0.x nor the interfaces of 1.0.
-func reportUnreachable(p *analyzer.Pass) {
+func reportUnreachable(p *analysis.Pass) {
 	missing := missingFields(p.Card, a2a.V0_1)
 	for i, name := range missing {
 		if name == "url" {
@@ -123,12 +123,12 @@ func reportUnreachable(p *analyzer.Pass) {
 }
 
 // CardRequiredNested reports the same for the objects inside a card.
-var CardRequiredNested = &analyzer.Rule{
+var CardRequiredNested = &analysis.Rule{
 	ID:       "card-required-nested",
 	Title:    "required members of an object in the agent card missing",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
@@ -138,7 +138,7 @@ var CardRequiredNested = &analyzer.Rule{
 fail to read the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI. Over gRPC, which does not tell, what may be empty.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingNested)
 		if len(missing) > 0 {
@@ -148,12 +148,12 @@ fail to read the whole card for one that is missing.`,
 }
 
 // CardFieldType reports a member of a card of a type that it cannot have.
-var CardFieldType = &analyzer.Rule{
+var CardFieldType = &analysis.Rule{
 	ID:       "card-field-type",
 	Title:    "member of the agent card of the wrong JSON type",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
@@ -166,23 +166,23 @@ boolean should be, or for a text in place of a list, and then nothing else of th
 one element.`,
 	Silent: `Members with a rule of their own; null, which counts as missing; unknown members; what the params of an
 extension and the header of a signature hold.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		for _, m := range p.Card.Mistyped() {
 			if !wasHidden(m.Value) {
-				p.Report(p.Place.At(m.Pointer()), m.Name+" is "+analyzer.Quote(m.Value), "expected "+m.Shape.String())
+				p.Report(p.Place.At(m.Pointer()), m.Name+" is "+analysis.Quote(m.Value), "expected "+m.Shape.String())
 			}
 		}
 	},
 }
 
 // inCard returns the place of a pointer into the card at hand.
-func inCard(p *analyzer.Pass, pointer string) analyzer.Place {
+func inCard(p *analysis.Pass, pointer string) analysis.Place {
 	return p.Place.At(p.Place.Pointer + pointer)
 }
 
 // commonPlace returns the one place of several pointers into the card at hand: that of the only one, else the card's.
-func commonPlace(p *analyzer.Pass, pointers []string) analyzer.Place {
+func commonPlace(p *analysis.Pass, pointers []string) analysis.Place {
 	if len(pointers) == 1 {
 		return inCard(p, pointers[0])
 	}
@@ -278,7 +278,7 @@ func lacking(card *a2a.Card, missing []string) string {
 func quoted(pointers []string) string {
 	names := make([]string, 0, min(len(pointers), rule.MaxNamed))
 	for _, p := range pointers[:min(len(pointers), rule.MaxNamed)] {
-		names = append(names, strconv.Quote(analyzer.Clean(strings.TrimPrefix(p, "/"))))
+		names = append(names, strconv.Quote(analysis.Clean(strings.TrimPrefix(p, "/"))))
 	}
 	list := strings.Join(names, ", ")
 	if more := len(pointers) - rule.MaxNamed; more > 0 {
@@ -288,13 +288,13 @@ func quoted(pointers []string) string {
 }
 
 // CardWellknownPath reports a card that stands where clients of its version do not look.
-var CardWellknownPath = &analyzer.Rule{
+var CardWellknownPath = &analysis.Rule{
 	ID:       "card-wellknown-path",
 	Title:    "agent card only at the path of another version",
-	Level:    analyzer.Should,
-	On:       analyzer.CardSeen | analyzer.CardMissed,
-	Needs:    []*analyzer.Tracker{card.Tracker},
-	Bindings: analyzer.OnHTTP,
+	Level:    analysis.Should,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
 	Cites: slices.Concat(
 		rule.Cite("5.3", rule.Before1...),
 		rule.Cite("8.2", a2a.V1_0),
@@ -305,9 +305,9 @@ the other path is found only by those that try both.`,
 	Silent: `Cards of which it is not known that they are not at the other path too: it has to be answered with 404, in the
 same A2A-Version. Cards that may be of either version. It is a note, since the path is a recommendation, and is said at
 the end of the recording.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
-		if p.Kind == analyzer.CardSeen {
+		if p.Kind == analysis.CardSeen {
 			if x.Call.Operation == a2a.GetCard && a2a.IsCardPath(x.Path) {
 				p.Applied()
 			}
@@ -326,8 +326,8 @@ the end of the recording.`,
 		if card == nil || !rule.CardBelongs(card.Shapes, p.Dialects) {
 			return
 		}
-		p.Report(p.Place, analyzer.QuoteText(x.Path)+" is answered with status 404, and the card is at "+card.Place.String(),
-			"expected a card of "+card.Shapes.String()+" there", analyzer.AtMost(analyzer.Note))
+		p.Report(p.Place, analysis.QuoteText(x.Path)+" is answered with status 404, and the card is at "+card.Place.String(),
+			"expected a card of "+card.Shapes.String()+" there", analysis.AtMost(analysis.Note))
 	},
 }
 

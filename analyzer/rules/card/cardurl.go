@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -13,10 +13,10 @@ import (
 // CardURLs is the family of rules about the addresses and versions that a card declares.
 var CardURLs = rule.Family{
 	Name:     "cardurl",
-	Category: analyzer.AgentCard,
+	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
 	CardInterfacesNonempty,
@@ -32,17 +32,17 @@ var CardURLs = rule.Family{
 )
 
 // CardInterfacesNonempty reports a card that declares no way to reach the agent.
-var CardInterfacesNonempty = &analyzer.Rule{
+var CardInterfacesNonempty = &analysis.Rule{
 	ID:    "card-interfaces-nonempty",
 	Title: "agent card without any interface",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("5.7", a2a.V1_0),
 	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client
 that finds an empty list has read a card and still does not know where to send anything.`,
 	Fix: `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
 	Silent: `A missing list, which card-required-fields reports. It is a note if the members of 0.3 are complete, since
 such a card still leads somewhere.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		list := p.Card.Get("supportedInterfaces")
 		if list.Kind() != a2a.Array {
 			return
@@ -51,20 +51,20 @@ such a card still leads somewhere.`,
 		if list.Len() > 0 {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if completeLegacy(p.Card) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface",
-			analyzer.AtMost(worst))
+			analysis.AtMost(worst))
 	},
 }
 
 // CardURLAbsolute reports an address that leads nowhere by itself.
-var CardURLAbsolute = &analyzer.Rule{
+var CardURLAbsolute = &analysis.Rule{
 	ID:    "card-url-absolute",
 	Title: "interface URL in the agent card is not absolute",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -75,7 +75,7 @@ connect to, and what they would have to put before it is nowhere said: cards are
 agent.`,
 	Silent: `Entries of gRPC, if they are host:port. URLs of custom bindings, if they have any scheme. Empty URLs, which
 count as missing.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for i := range p.Card.Interfaces {
 			entry := &p.Card.Interfaces[i]
 			if entry.URL == "" {
@@ -83,7 +83,7 @@ count as missing.`,
 			}
 			p.Applied()
 			if !reachable(entry) {
-				p.Report(inCard(p, entry.Pointer), "the URL is "+analyzer.QuoteText(entry.URL), "expected "+wantedURL(entry))
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analysis.QuoteText(entry.URL), "expected "+wantedURL(entry))
 			}
 		}
 	},
@@ -111,10 +111,10 @@ func wantedURL(entry *a2a.Interface) string {
 }
 
 // CardURLHTTPS reports an address on the open network that is spoken to in the clear.
-var CardURLHTTPS = &analyzer.Rule{
+var CardURLHTTPS = &analysis.Rule{
 	ID:    "card-url-https",
 	Title: "interface of a public host without TLS",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -125,7 +125,7 @@ credentials that come with them, and may change the answers.`,
 	Silent: `Whether this is production nobody can see, so it is a warning at most, and hosts that the open network cannot
 reach are not reported: loopback and private addresses, names without a dot, reserved names such as agent.local.
 Interfaces of gRPC and of custom bindings are not judged.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for i := range p.Card.Interfaces {
 			entry := &p.Card.Interfaces[i]
 			if entry.Binding != a2a.JSONRPC && entry.Binding != a2a.HTTPJSON || !rule.IsAbsolute(entry.URL) {
@@ -133,18 +133,18 @@ Interfaces of gRPC and of custom bindings are not judged.`,
 			}
 			p.Applied()
 			if rule.SchemeOf(entry.URL) == "http" && rule.ReachOf(entry.URL) == rule.FromAnywhere {
-				p.Report(inCard(p, entry.Pointer), "the URL is "+analyzer.QuoteText(entry.URL),
-					"expected https for a host on the open network", analyzer.AtMost(analyzer.Warning))
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analysis.QuoteText(entry.URL),
+					"expected https for a host on the open network", analysis.AtMost(analysis.Warning))
 			}
 		}
 	},
 }
 
 // CardProtocolVersionPresent reports a card of 0.3 that does not say so.
-var CardProtocolVersionPresent = &analyzer.Rule{
+var CardProtocolVersionPresent = &analysis.Rule{
 	ID:    "card-protocol-version-present",
 	Title: "agent card does not say its protocolVersion",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between
 versions whose method names are the same and whose objects are not.`,
@@ -152,7 +152,7 @@ versions whose method names are the same and whose objects are not.`,
 	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came with
 0.2.4 or later; cards that are complete in 1.0. It is a warning if nothing but the path agent-card.json speaks for
 0.3.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := p.Card.Get("protocolVersion")
 		if v.Exists() && !v.IsNull() && !v.Is("") || completeModern(p.Card) {
 			if v.Kind() == a2a.String {
@@ -160,19 +160,19 @@ versions whose method names are the same and whose objects are not.`,
 			}
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		switch {
 		case v.Is(""), hasMemberOf03(p.Card):
 		case strings.HasSuffix(p.Exchange.Path, a2a.WellKnownPaths[0]):
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		default:
 			return
 		}
 		place, seen := p.Place, "the card has no protocolVersion"
 		if v.Exists() {
-			place, seen = p.Place.In("protocolVersion"), "protocolVersion is "+analyzer.Quote(v)
+			place, seen = p.Place.In("protocolVersion"), "protocolVersion is "+analysis.Quote(v)
 		}
-		p.Report(place, seen, `expected the version that is spoken, such as "0.3.0"`, analyzer.AtMost(worst))
+		p.Report(place, seen, `expected the version that is spoken, such as "0.3.0"`, analysis.AtMost(worst))
 	},
 }
 
@@ -195,16 +195,16 @@ func hasMemberOf03(card *a2a.Card) bool {
 }
 
 // CardProtocolVersionPatch reports an interface whose version has a patch number.
-var CardProtocolVersionPatch = &analyzer.Rule{
+var CardProtocolVersionPatch = &analysis.Rule{
 	ID:    "card-protocol-version-patch",
 	Title: "interface version with a patch number",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: rule.Cite("3.6", a2a.V1_0),
 	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in
 "1.0.0", and turns away from an interface that it could use.`,
 	Fix:    `Write "1.0", not "1.0.0", as protocolVersion of each interface.`,
 	Silent: `The protocolVersion of the card itself, which 0.3 writes as 0.3.0.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
 			version := entry.Get("protocolVersion")
 			if version.Kind() != a2a.String || version.Is("") {
@@ -213,7 +213,7 @@ var CardProtocolVersionPatch = &analyzer.Rule{
 			p.Applied()
 			if hasPatch(version.Text()) {
 				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolVersion")),
-					"protocolVersion is "+analyzer.Quote(version), "expected major and minor number only")
+					"protocolVersion is "+analysis.Quote(version), "expected major and minor number only")
 			}
 		}
 	},
@@ -234,10 +234,10 @@ func hasPatch(version string) bool {
 }
 
 // CardProtocolVersionFormat reports a version that is none.
-var CardProtocolVersionFormat = &analyzer.Rule{
+var CardProtocolVersionFormat = &analysis.Rule{
 	ID:    "card-protocol-version-format",
 	Title: "protocolVersion is not a version number",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.6", a2a.V1_0),
@@ -248,23 +248,23 @@ they can do neither: they turn away, or send what no agent knows.`,
 follow.`,
 	Silent: `Missing and empty versions, and in 1.0 those with a patch number, which have rules of their own. Before 1.0 it
 is a note, since no text lays down how a version is written.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
-			checkVersionFormat(p, entry.Get("protocolVersion"), analyzer.Error, "supportedInterfaces", i, "protocolVersion")
+			checkVersionFormat(p, entry.Get("protocolVersion"), analysis.Error, "supportedInterfaces", i, "protocolVersion")
 		}
-		checkVersionFormat(p, p.Card.Get("protocolVersion"), analyzer.Note, "protocolVersion")
+		checkVersionFormat(p, p.Card.Get("protocolVersion"), analysis.Note, "protocolVersion")
 	},
 }
 
 // checkVersionFormat judges a version at a path in the card.
-func checkVersionFormat(p *analyzer.Pass, version a2a.Value, worst analyzer.Severity, path ...any) {
+func checkVersionFormat(p *analysis.Pass, version a2a.Value, worst analysis.Severity, path ...any) {
 	if version.Kind() != a2a.String || version.Is("") {
 		return
 	}
 	p.Applied()
 	if !versionFormat.MatchString(version.Text()) {
-		p.Report(inCard(p, a2a.Ptr("", path...)), "protocolVersion is "+analyzer.Quote(version),
-			`expected a version number, such as "1.0"`, analyzer.AtMost(worst))
+		p.Report(inCard(p, a2a.Ptr("", path...)), "protocolVersion is "+analysis.Quote(version),
+			`expected a version number, such as "1.0"`, analysis.AtMost(worst))
 	}
 }
 
@@ -272,17 +272,17 @@ func checkVersionFormat(p *analyzer.Pass, version a2a.Value, worst analyzer.Seve
 var versionFormat = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+(\.[0-9]+)*([-+].*)?)?$`)
 
 // CardBindingKnown reports an interface in a binding that nobody can look up.
-var CardBindingKnown = &analyzer.Rule{
+var CardBindingKnown = &analysis.Rule{
 	ID:    "card-binding-known",
 	Title: "protocolBinding is neither a core binding nor a URI",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: rule.Cite("5.8", a2a.V1_0),
 	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC
 and HTTP+JSON, as written here. Another spelling is another binding, and one without a URI may mean something else to
 somebody else.`,
 	Fix:    `Write JSONRPC, GRPC or HTTP+JSON in capitals; name a binding of your own by a URI.`,
 	Silent: `The transports of 0.3, which may have any name.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
 			binding := entry.Get("protocolBinding")
 			if binding.Kind() != a2a.String || binding.Is("") {
@@ -291,7 +291,7 @@ somebody else.`,
 			p.Applied()
 			if name := binding.Text(); name != "JSONRPC" && name != "GRPC" && name != "HTTP+JSON" && !rule.IsURI(name) {
 				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolBinding")),
-					"protocolBinding is "+analyzer.Quote(binding), "expected JSONRPC, GRPC, HTTP+JSON or a URI")
+					"protocolBinding is "+analysis.Quote(binding), "expected JSONRPC, GRPC, HTTP+JSON or a URI")
 			}
 		}
 	},

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -13,9 +13,9 @@ import (
 // ExtendedCards is the family of rules about the extended card, and about cards that say less than the agent does.
 var ExtendedCards = rule.Family{
 	Name:     "extendedcard",
-	Category: analyzer.AgentCard,
+	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	CardExtendedCache,
@@ -24,10 +24,10 @@ var ExtendedCards = rule.Family{
 )
 
 // CardExtendedCache reports an extended card of which clients are not told whether they may keep it.
-var CardExtendedCache = &analyzer.Rule{
+var CardExtendedCache = &analysis.Rule{
 	ID:       "card-extended-cache",
 	Title:    "extended agent card without any caching header",
-	Level:    analyzer.Should,
+	Level:    analysis.Should,
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Doc: `The extended card is for one client. Without a word on caching a cache between the two may hand it to another
@@ -35,7 +35,7 @@ one, and the client does not know when to ask again.`,
 	Fix: `Answer with Cache-Control: private, max-age=300, or no-store.`,
 	Silent: `Extended cards over JSON-RPC, where there is nothing to cache; answers whose headers are not in the capture.
 Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
 		if x.Call.Operation != a2a.GetExtendedCard || !x.AnswerHeadersKept() {
@@ -52,11 +52,11 @@ Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
 }
 
 // CardExtendedIdentity reports an extended card that takes back what the public one says.
-var CardExtendedIdentity = &analyzer.Rule{
+var CardExtendedIdentity = &analysis.Rule{
 	ID:    "card-extended-identity",
 	Title: "extended agent card lacks what the public one has",
-	Level: analyzer.Advice,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Advice,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("9.1", a2a.V0_3),
 		rule.Cite("13.3", a2a.V1_0),
@@ -66,7 +66,7 @@ gone for exactly those clients that have signed in.`,
 	Fix: `Build the extended card from the public one and add to it.`,
 	Silent: `What the extended card adds; other members. Compared with the public card that names the same endpoint and was
 fetched last before. It is a note, since an agent may mean it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		public := card.Of(p).Public(x, p.Card.Shapes)
 		if x.Call.Operation != a2a.GetExtendedCard || public == nil {
@@ -76,14 +76,14 @@ fetched last before. It is a note, since an agent may mean it.`,
 		skills := p.Card.Get("skills")
 		for _, skill := range public.Get("skills").Elems() {
 			if id := skill.Get("id"); id.Kind() == a2a.String && skills.Kind() == a2a.Array && !hasSkill(skills, id.Text()) {
-				p.Report(inCard(p, "/skills"), "the skill "+analyzer.Quote(id)+" of "+public.Place.String()+" is missing",
+				p.Report(inCard(p, "/skills"), "the skill "+analysis.Quote(id)+" of "+public.Place.String()+" is missing",
 					"expected all skills of the public card")
 				break
 			}
 		}
 		for i := range public.Interfaces {
 			if old := &public.Interfaces[i]; old.URL != "" && !hasInterface(p.Card, old) {
-				p.Report(p.Place, "the interface "+analyzer.QuoteText(old.URL)+" of "+public.Place.String()+" is missing",
+				p.Report(p.Place, "the interface "+analysis.QuoteText(old.URL)+" of "+public.Place.String()+" is missing",
 					"expected the interfaces of the public card")
 				break
 			}
@@ -116,13 +116,13 @@ func hasInterface(card *a2a.Card, old *a2a.Interface) bool {
 }
 
 // CardCapabilityVsTraffic reports an agent that does what its card denies.
-var CardCapabilityVsTraffic = &analyzer.Rule{
+var CardCapabilityVsTraffic = &analysis.Rule{
 	ID:    "card-capability-vs-traffic",
 	Title: "agent does what its card does not declare",
-	Level: analyzer.Must,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.4.2", a2a.V0_3),
@@ -136,7 +136,7 @@ with its flag.`,
 cards of 0.1 and 0.2, which cannot declare transports; cards that promise an extended card which was not seen; declared
 transports that fail, perhaps only now. An extended card of which the card says nothing is a warning. Streaming, push
 notifications and the extended card of 1.0 have rules of their own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err != nil || x.Call.Batch != nil {
 			return
@@ -154,7 +154,7 @@ notifications and the extended card of 1.0 have rules of their own.`,
 }
 
 // judgeUnannounced judges an extended card of 0.2 or 0.3.
-func judgeUnannounced(p *analyzer.Pass) {
+func judgeUnannounced(p *analysis.Pass) {
 	cards := card.Of(p).Before(p.Exchange)
 	if len(cards) == 0 {
 		return
@@ -163,12 +163,12 @@ func judgeUnannounced(p *analyzer.Pass) {
 	if !slices.ContainsFunc(cards, func(c *card.Card) bool { return c.ExtendedCard.True() }) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
 			"the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
-			"expected supportsAuthenticatedExtendedCard to be true", analyzer.AtMost(analyzer.Warning))
+			"expected supportsAuthenticatedExtendedCard to be true", analysis.AtMost(analysis.Warning))
 	}
 }
 
 // judgeBinding judges the binding of a call that succeeded.
-func judgeBinding(p *analyzer.Pass) {
+func judgeBinding(p *analysis.Pass) {
 	x := p.Exchange
 	if len(card.Of(p).Before(x)) > 0 {
 		p.Applied()
@@ -180,7 +180,7 @@ func judgeBinding(p *analyzer.Pass) {
 		return
 	}
 	p.Report(p.Place,
-		"the agent answers in "+x.Call.Binding.String()+" at "+analyzer.QuoteText(entry.URL)+", which "+card.Place.String()+
-			" declares for "+analyzer.Clip(entry.Transport)+" only",
+		"the agent answers in "+x.Call.Binding.String()+" at "+analysis.QuoteText(entry.URL)+", which "+card.Place.String()+
+			" declares for "+analysis.Clip(entry.Transport)+" only",
 		"expected every transport in the card")
 }

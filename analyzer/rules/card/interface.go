@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -13,10 +13,10 @@ import (
 // Interfaces is the family of rules about requests that do not fit what the card says.
 var Interfaces = rule.Family{
 	Name:     "interface",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Side:     a2a.Client,
-	Once:     analyzer.PerEndpoint,
-	On:       analyzer.RequestSeen,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.RequestSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	ReqTenantEcho,
@@ -28,11 +28,11 @@ var Interfaces = rule.Family{
 )
 
 // ReqTenantEcho reports a request without the tenant that the card declares, or with another one.
-var ReqTenantEcho = &analyzer.Rule{
+var ReqTenantEcho = &analysis.Rule{
 	ID:    "req-tenant-echo",
 	Title: "request does not name the tenant of the interface",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
 the request reaches somebody else's agent, or none.`,
@@ -41,7 +41,7 @@ the path or the query.`,
 	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and none where one of the entries
 declares none. A missing tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where the URL of the
 interface ends in the tenant.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if v := x.Call.Params.Get("tenant"); rule.Given(x.Call.Params) && x.Call.Params.Kind() != a2a.Object ||
 			rule.Given(v) && v.Kind() != a2a.String {
@@ -66,34 +66,34 @@ interface ends in the tenant.`,
 			return
 		}
 		p.Applied()
-		expected := "expected " + analyzer.QuoteText(declared) + ", as the card says"
+		expected := "expected " + analysis.QuoteText(declared) + ", as the card says"
 		switch {
 		case x.Call.Tenant != "":
-			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant), expected)
+			p.Report(x.RequestPlace(), "tenant is "+analysis.QuoteText(x.Call.Tenant), expected)
 		case !strings.HasSuffix(x.Endpoint.URL, "/"+declared):
-			p.Report(x.RequestPlace(), "the request names no tenant", expected, analyzer.AtMost(analyzer.Warning))
+			p.Report(x.RequestPlace(), "the request names no tenant", expected, analysis.AtMost(analysis.Warning))
 		}
 	},
 }
 
 // isFor reports whether an interface is for the binding and version of a call of 1.0.
-func isFor(o *card.Offer, x *analyzer.Exchange) bool {
+func isFor(o *card.Offer, x *analysis.Exchange) bool {
 	return o.Binding == x.Call.Binding && o.Dialects.Has(a2a.V1_0)
 }
 
 // ReqTenantOmit reports a request with a tenant that no card declares.
-var ReqTenantOmit = &analyzer.Rule{
+var ReqTenantOmit = &analysis.Rule{
 	ID:    "req-tenant-omit",
 	Title: "request names a tenant, and the interface has none",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
 refuse the request, or file its tasks where no later request finds them.`,
 	Fix: `Send tenant only if the interface entry has one.`,
 	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 has no such duty, and nobody can see the patch
 version.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Tenant == "" {
 			return
@@ -111,18 +111,18 @@ version.`,
 			}
 		}
 		if last != nil {
-			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant),
-				"expected none, since the card at "+last.Place.String()+" declares none", analyzer.AtMost(analyzer.Warning))
+			p.Report(x.RequestPlace(), "tenant is "+analysis.QuoteText(x.Call.Tenant),
+				"expected none, since the card at "+last.Place.String()+" declares none", analysis.AtMost(analysis.Warning))
 		}
 	},
 }
 
 // ReqInterfaceURL reports a call to a URL that is for another binding.
-var ReqInterfaceURL = &analyzer.Rule{
+var ReqInterfaceURL = &analysis.Rule{
 	ID:    "req-interface-url",
 	Title: "request goes to a URL of another binding",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.6.3", a2a.V0_3),
 		rule.Cite("8.3.2", a2a.V1_0),
@@ -132,7 +132,7 @@ another: the agent answers 404, or an error that blames the body.`,
 	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
 	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know;
 calls that began long before the card was there.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		var other card.Offer
 		for o := range card.Of(p).Offers(x) {
@@ -145,19 +145,19 @@ calls that began long before the card was there.`,
 			}
 		}
 		if other.Card != nil {
-			p.Report(x.RequestPlace(), "a request over "+x.Call.Binding.String()+" goes to "+analyzer.Clip(x.Endpoint.URL),
+			p.Report(x.RequestPlace(), "a request over "+x.Call.Binding.String()+" goes to "+analysis.Clip(x.Endpoint.URL),
 				"expected "+other.Binding.String()+" there, as the card at "+other.Card.Place.String()+" says")
 		}
 	},
 }
 
 // ReqCapabilityStreaming reports a streaming call to an agent that does not stream.
-var ReqCapabilityStreaming = &analyzer.Rule{
+var ReqCapabilityStreaming = &analysis.Rule{
 	ID:    "req-capability-streaming",
 	Title: "streaming call, and the card offers no streaming",
-	Level: analyzer.Should,
-	If:    analyzer.OfStream,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Should,
+	If:    analysis.OfStream,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -166,7 +166,7 @@ var ReqCapabilityStreaming = &analyzer.Rule{
 refused.`,
 	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
 	Silent: silentCapability,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		checkAbility(p, card.CanStream, p.Exchange.Call.Operation.Streams(), "streaming")
 	},
 }
@@ -176,7 +176,7 @@ whose extended card was not seen, unless the client was seen to read the public 
 the card was there.`
 
 // checkAbility judges a call that asks for something that an agent may not be able to do.
-func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what string) {
+func checkAbility(p *analysis.Pass, ability card.Abilities, asks bool, what string) {
 	if !asks || p.AnswerMissed() {
 		return
 	}
@@ -191,12 +191,12 @@ func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what stri
 }
 
 // ReqCapabilityPush reports a push config for an agent that does not push.
-var ReqCapabilityPush = &analyzer.Rule{
+var ReqCapabilityPush = &analysis.Rule{
 	ID:    "req-capability-push",
 	Title: "push notifications asked for, and the card offers none",
-	Level: analyzer.Should,
-	If:    analyzer.Configured,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Should,
+	If:    analysis.Configured,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.5", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -205,19 +205,19 @@ var ReqCapabilityPush = &analyzer.Rule{
 refused, or the client waits for news that never come.`,
 	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
 	Silent: silentCapability,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		checkAbility(p, card.CanPush, call.Operation.Push() || call.PushConfig.Exists(), "push notifications")
 	},
 }
 
 // ReqCapabilityExtended reports a fetch of an extended card that does not exist.
-var ReqCapabilityExtended = &analyzer.Rule{
+var ReqCapabilityExtended = &analysis.Rule{
 	ID:       "req-capability-extended",
 	Title:    "extended card asked for, and the card offers none",
-	Level:    analyzer.Should,
-	If:       analyzer.OfExtended,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Level:    analysis.Should,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
@@ -226,7 +226,7 @@ var ReqCapabilityExtended = &analyzer.Rule{
 	Doc:    `The public card says whether there is an extended one, and this one does not. The call is refused.`,
 	Fix:    `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
 	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		known := card.Of(p)
 		if card := known.Without(x, card.HasExtendedCard); card != nil && !known.ReadBefore(x, card) {

@@ -6,19 +6,19 @@ import (
 	"regexp"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
 )
 
 // CardSecretLeak reports credentials that everybody can read in a card.
-var CardSecretLeak = &analyzer.Rule{
+var CardSecretLeak = &analysis.Rule{
 	ID:       "card-secret-leak",
 	Title:    "credentials in the agent card",
-	Level:    analyzer.Should,
+	Level:    analysis.Should,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 	Cites:    append(rule.Cite("5.4", rule.Before1...), rule.Cite("14.3", a2a.V1_0)...),
 	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
@@ -30,11 +30,11 @@ is known for, passwords in URLs, and secrets under the names that OAuth has for 
 names of scopes. Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials
 of a 0.1 card may say how to get some: the URL of a token, scopes, a sentence. A word there that is not a token by its
 looks is a note, and so is what a recording hides.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if what, worst := leakedBy(p.Card.Get("authentication").Get("credentials")); what != "" {
 			p.Report(inCard(p, "/authentication/credentials"), "authentication.credentials "+what,
-				"expected no secret in a card", analyzer.AtMost(worst))
+				"expected no secret in a card", analysis.AtMost(worst))
 			return
 		}
 		if !mayLeak(p.Card.Raw()) {
@@ -48,29 +48,29 @@ looks is a note, and so is what a recording hides.`,
 }
 
 // leakedBy says what the credentials of a card give away, and how bad that is; "" if they only say how to get some.
-func leakedBy(credentials a2a.Value) (what string, worst analyzer.Severity) {
+func leakedBy(credentials a2a.Value) (what string, worst analysis.Severity) {
 	text := strings.TrimSpace(credentials.Text())
 	if doc := a2a.Parse([]byte(text)); doc.Err == nil && doc.Root.Kind() == a2a.Object {
 		if l := (leak{}); l.find(doc.Root, true) {
-			return "hold " + l.what, analyzer.Warning
+			return "hold " + l.what, analysis.Warning
 		}
 		return "", 0
 	}
 	if form := formOf(text); form != "" {
-		return "hold " + form, analyzer.Warning
+		return "hold " + form, analysis.Warning
 	}
 	words := strings.Fields(text)
 	if len(words) == 2 && (strings.EqualFold(words[0], "bearer") || strings.EqualFold(words[0], "basic")) &&
 		!isSlot(words[1]) {
-		return "hold a value for " + words[0], analyzer.Warning
+		return "hold a value for " + words[0], analysis.Warning
 	}
 	switch {
 	case len(words) != 1 || isSlot(text):
 		return "", 0
 	case isToken(text):
-		return "hold a token", analyzer.Warning
+		return "hold a token", analysis.Warning
 	}
-	return "have a value, which may be one", analyzer.Note
+	return "have a value, which may be one", analysis.Note
 }
 
 // isToken reports whether a word looks like a token: long, of letters and digits, or signed. What a recording has

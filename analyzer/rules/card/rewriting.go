@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -14,20 +14,20 @@ import (
 // Rewriting is the family of rules about what a tap hides from clients by changing a card.
 var Rewriting = rule.Family{
 	Name:     "rewriting",
-	Category: analyzer.AgentCard,
+	Category: analysis.AgentCard,
 	Side:     a2a.Nobody,
-	Once:     analyzer.PerOrigin,
-	On:       analyzer.CardSeen,
+	Once:     analysis.PerOrigin,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
 	CardOriginRewritten,
 )
 
 // CardOriginRewritten notes that a card leads to another origin than the one it came from, where a tap made one of them.
-var CardOriginRewritten = &analyzer.Rule{
+var CardOriginRewritten = &analysis.Rule{
 	ID:    "card-origin-rewritten",
 	Title: "card leads to another origin than it came from, and the tap hides that",
-	Level: analyzer.Advice,
+	Level: analysis.Advice,
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -41,7 +41,7 @@ origin, since it replaces the URLs in the card: what works here may fail without
 	Silent: `Cards that were not changed on their way, as through the forward proxy, since clients met them as they are;
 capital letters and the default port. Interfaces of gRPC, whose clients compare no origins. Paths stay as they are, and are not compared. What else rewriting hides stands in
 docs/ways-in.md.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		own := originText(p.Exchange.Origin)
 		for _, w := range p.Exchange.Rewritten {
 			_, pointer, _ := strings.Cut(w.Place, "#")
@@ -57,14 +57,14 @@ docs/ways-in.md.`,
 			}
 			p.Report(p.Exchange.ResponsePlace().Body().At(pointer),
 				fmt.Sprintf("the URL is %s, the agent is recorded at %s, and the tap has made one origin of both",
-					analyzer.QuoteText(w.Was), own),
+					analysis.QuoteText(w.Was), own),
 				"expected one origin for clients that compare them; --no-rewrite shows what they do")
 		}
 	},
 }
 
 // isGRPC reports whether the URL at a pointer in the card is that of an interface of gRPC.
-func isGRPC(p *analyzer.Pass, pointer string) bool {
+func isGRPC(p *analysis.Pass, pointer string) bool {
 	return slices.ContainsFunc(p.Card.Interfaces, func(entry a2a.Interface) bool {
 		return entry.Pointer == pointer && entry.Binding == a2a.GRPC
 	})

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -12,10 +12,10 @@ import (
 // Schemes is the family of rules about the security schemes of a card.
 var Schemes = rule.Family{
 	Name:     "scheme",
-	Category: analyzer.AgentCard,
+	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
 	CardSecurityRefs,
@@ -26,10 +26,10 @@ var Schemes = rule.Family{
 )
 
 // CardSecurityRefs reports a requirement that names a scheme which the card does not describe.
-var CardSecurityRefs = &analyzer.Rule{
+var CardSecurityRefs = &analysis.Rule{
 	ID:    "card-security-refs",
 	Title: "security requirement names an unknown scheme",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
@@ -40,7 +40,7 @@ finds a name without an entry cannot know which credentials to send, and gives u
 requirement.`,
 	Silent: `Schemes that nothing requires; the names of scopes; security of a skill in a card of 0.2, which has no such
 member.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		schemes := p.Card.Get("securitySchemes")
 		if rule.Given(schemes) && schemes.Kind() != a2a.Object { // which card-field-type reports
 			return
@@ -50,7 +50,7 @@ member.`,
 				p.Applied()
 				if !schemes.Has(name) {
 					p.Report(inCard(p, r.at),
-						"the requirement names "+analyzer.QuoteText(name)+", which securitySchemes does not have",
+						"the requirement names "+analysis.QuoteText(name)+", which securitySchemes does not have",
 						"expected the names of schemes of the card")
 				}
 			}
@@ -59,17 +59,17 @@ member.`,
 }
 
 // CardSecurityShape reports requirements of 1.0 in the form of earlier versions.
-var CardSecurityShape = &analyzer.Rule{
+var CardSecurityShape = &analysis.Rule{
 	ID:    "card-security-shape",
 	Title: "security requirements in the form of another version",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("4.5", a2a.V1_0),
 	Doc: `In 1.0 the requirements stand in securityRequirements, each as {"schemes": {"NAME": {"list": [...]}}}. A typed
 client takes the earlier form for an empty requirement, sends no credentials, and is turned away.`,
 	Fix: `Write "securityRequirements": [{"schemes": {"bearer": {"list": []}}}].`,
 	Silent: `Cards that are also of an earlier version: there either form is fine. It is a note if the card has only the
 member security of earlier versions, since sample cards of 1.0 print that.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !p.Card.Legacy.Empty() {
 			return
 		}
@@ -78,12 +78,12 @@ member security of earlier versions, since sample cards of 1.0 print that.`,
 			p.Applied()
 			switch {
 			case r.member == "securityRequirements" && r.open():
-				p.Report(inCard(p, r.at), "the requirement is "+analyzer.Quote(r.Value),
+				p.Report(inCard(p, r.at), "the requirement is "+analysis.Quote(r.Value),
 					`expected {"schemes": {NAME: {"list": [...]}}}`)
 			case r.member == "security" && !found && !p.Card.Has("securityRequirements"):
 				found = true
 				p.Report(inCard(p, strings.TrimSuffix(r.at, "/0")), "the requirements stand in security",
-					"expected them in securityRequirements", analyzer.AtMost(analyzer.Note))
+					"expected them in securityRequirements", analysis.AtMost(analysis.Note))
 			}
 		}
 	},
@@ -147,10 +147,10 @@ func (r *requirement) names() func(yield func(string) bool) {
 }
 
 // CardSchemeDiscriminator reports a scheme whose type nobody knows.
-var CardSchemeDiscriminator = &analyzer.Rule{
+var CardSchemeDiscriminator = &analysis.Rule{
 	ID:     "card-scheme-discriminator",
 	Title:  "security scheme without a known type",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"card-field-type"},
 	Doc: `The type of a security scheme says how to read the rest of it. Typed clients choose the class by it, and fail to
@@ -158,7 +158,7 @@ read the whole card for a type that they do not know.`,
 	Fix: `Write one of apiKey, http, oauth2 and openIdConnect, since 0.3 also mutualTLS, exactly so. Bearer tokens are
 type http with scheme bearer.`,
 	Silent: `Schemes in the member of their kind, as in the proto JSON of 0.x and in 1.0.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			if s.Kind() != a2a.Object || s.Wrapped || kindMembers(s.Value) > 0 {
 				continue
@@ -167,12 +167,12 @@ type http with scheme bearer.`,
 			at := inCard(p, a2a.Ptr("/securitySchemes", s.Name))
 			switch kind := s.Get("type"); {
 			case s.Type == a2a.MutualTLSScheme && p.Card.Legacy == a2a.Of(a2a.V0_2):
-				p.Report(at.In("type"), "type is "+analyzer.Quote(kind), "expected apiKey, http, oauth2 or openIdConnect in 0.2")
+				p.Report(at.In("type"), "type is "+analysis.Quote(kind), "expected apiKey, http, oauth2 or openIdConnect in 0.2")
 			case s.Type != a2a.UnknownScheme:
 			case !kind.Exists():
 				p.Report(at, "the scheme has no type", "expected apiKey, http, oauth2, openIdConnect or mutualTLS")
 			default:
-				p.Report(at.In("type"), "type is "+analyzer.Quote(kind),
+				p.Report(at.In("type"), "type is "+analysis.Quote(kind),
 					"expected apiKey, http, oauth2, openIdConnect or mutualTLS")
 			}
 		}
@@ -198,10 +198,10 @@ func kindMembers(scheme a2a.Value) int {
 }
 
 // CardSchemeOneof reports a scheme of 1.0 that is not exactly one of the kinds.
-var CardSchemeOneof = &analyzer.Rule{
+var CardSchemeOneof = &analysis.Rule{
 	ID:     "card-scheme-oneof",
 	Title:  "security scheme is not exactly one of the kinds",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Cites:  rule.Cite("4.5", a2a.V1_0),
 	Covers: []string{"card-scheme-discriminator"},
 	Doc: `In 1.0 a security scheme is an object with one member that names its kind, and the details are in there. Clients
@@ -210,7 +210,7 @@ that find none do not know what to send; parsers refuse the card if they find tw
 entry for each scheme.`,
 	Silent: `Cards that are also of an earlier version: there the form with type is accepted. Further members beside the
 one; members that are null.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			value := p.Card.Get("securitySchemes").Get(s.Name)
 			if value.Kind() != a2a.Object {
@@ -232,10 +232,10 @@ one; members that are null.`,
 }
 
 // CardAPIKeyLocation reports an API key that is to go nowhere.
-var CardAPIKeyLocation = &analyzer.Rule{
+var CardAPIKeyLocation = &analysis.Rule{
 	ID:    "card-apikey-location",
 	Title: "API key scheme with an unknown location",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
@@ -245,7 +245,7 @@ var CardAPIKeyLocation = &analyzer.Rule{
 has no place to put the key and sends the request without it.`,
 	Fix:    `Write query, header or cookie, in lower case; the member is in up to 0.3 and location in 1.0.`,
 	Silent: `A missing location, which counts as a missing member.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			if s.Type != a2a.APIKeyScheme {
 				continue
@@ -257,7 +257,7 @@ has no place to put the key and sends the request without it.`,
 				}
 				p.Applied()
 				if !place.Is("query") && !place.Is("header") && !place.Is("cookie") {
-					p.Report(p.Place.At(place.Pointer()), name+" is "+analyzer.Quote(place), "expected query, header or cookie")
+					p.Report(p.Place.At(place.Pointer()), name+" is "+analysis.Quote(place), "expected query, header or cookie")
 				}
 			}
 		}

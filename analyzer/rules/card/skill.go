@@ -3,7 +3,7 @@ package card
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -11,10 +11,10 @@ import (
 // Skills is the family of rules about what a card says that the agent can do.
 var Skills = rule.Family{
 	Name:     "skill",
-	Category: analyzer.AgentCard,
+	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
 	OfCard:   true,
-	On:       analyzer.CardSeen,
+	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
 	CardArraysNonempty,
@@ -24,17 +24,17 @@ var Skills = rule.Family{
 )
 
 // CardArraysNonempty reports lists that are there and say nothing.
-var CardArraysNonempty = &analyzer.Rule{
+var CardArraysNonempty = &analysis.Rule{
 	ID:    "card-arrays-nonempty",
 	Title: "required list in the agent card is empty",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: rule.Cite("5.7", a2a.V1_0),
 	Doc: `Clients and registries choose agents by their skills, tags and media types. An empty list in their place makes
 the agent one that nobody finds, and validators that take the required lists at their word refuse the card.`,
 	Fix: `Describe at least one skill, with at least one tag, and name the media types that the agent takes and gives.`,
 	Silent: `Missing lists, which count as missing members. It is a note if the members of 0.3 are complete, where the
 lists may be empty. The text of 1.0 contradicts itself on this, so it is never an error.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		var empty []string
 		for _, name := range [...]string{"defaultInputModes", "defaultOutputModes", "skills"} {
@@ -50,15 +50,15 @@ lists may be empty. The text of 1.0 contradicts itself on this, so it is never a
 		if len(empty) == 0 {
 			return
 		}
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if completeLegacy(p.Card) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		verb := " is empty"
 		if len(empty) > 1 {
 			verb = " are empty"
 		}
-		p.Report(commonPlace(p, empty), quoted(empty)+verb, "expected at least one element", analyzer.AtMost(worst))
+		p.Report(commonPlace(p, empty), quoted(empty)+verb, "expected at least one element", analysis.AtMost(worst))
 	},
 }
 
@@ -68,10 +68,10 @@ func isEmptyList(card *a2a.Card, v a2a.Value) bool {
 }
 
 // CardModeSyntax reports input and output modes that are no media types.
-var CardModeSyntax = &analyzer.Rule{
+var CardModeSyntax = &analysis.Rule{
 	ID:    "card-mode-syntax",
 	Title: "input or output mode in the agent card is not a media type",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: slices.Concat(
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.4", a2a.V1_0),
@@ -81,16 +81,16 @@ nothing: a client either skips the agent or sends it what it does not take.`,
 	Fix: `Write media types: text/plain instead of text, application/json instead of json, image/png instead of image.`,
 	Silent: `Cards that may be of 0.1, which writes "text". Whether a media type is registered. Wildcards such as
 image/*.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		modes := modesOf{p: p}
 		modes.judge(p.Card.Value, "", "defaultInputModes", "defaultOutputModes")
 		for i, skill := range p.Card.Get("skills").Elems() {
 			modes.judge(skill, a2a.Ptr("/skills", i), "inputModes", "outputModes")
 		}
 		if len(modes.wrong) > 0 {
-			seen := "the mode is " + analyzer.Quote(modes.first)
+			seen := "the mode is " + analysis.Quote(modes.first)
 			if len(modes.wrong) > 1 {
-				seen = quoted(modes.wrong) + " are not media types; the first is " + analyzer.Quote(modes.first)
+				seen = quoted(modes.wrong) + " are not media types; the first is " + analysis.Quote(modes.first)
 			}
 			p.Report(commonPlace(p, modes.wrong), seen, "expected media types, such as text/plain")
 		}
@@ -99,7 +99,7 @@ image/*.`,
 
 // modesOf gathers the modes of a card that are no media types.
 type modesOf struct {
-	p     *analyzer.Pass
+	p     *analysis.Pass
 	wrong []string
 	first a2a.Value
 }
@@ -122,10 +122,10 @@ func (m *modesOf) judge(object a2a.Value, at string, lists ...string) {
 }
 
 // CardSkillIDUnique reports skills that cannot be told apart.
-var CardSkillIDUnique = &analyzer.Rule{
+var CardSkillIDUnique = &analysis.Rule{
 	ID:    "card-skill-id-unique",
 	Title: "two skills of the agent card have the same id",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5.4", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
@@ -134,7 +134,7 @@ var CardSkillIDUnique = &analyzer.Rule{
 and which one depends on the client.`,
 	Fix:    `Give each skill an id of its own.`,
 	Silent: `Missing and empty ids, which count as missing members; ids that differ in case; skills of other agents.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		skills := p.Card.Get("skills")
 		var seen map[string]bool
 		for i, skill := range skills.Elems() {
@@ -144,7 +144,7 @@ and which one depends on the client.`,
 			}
 			p.Applied()
 			if seen[id.Text()] {
-				p.Report(inCard(p, a2a.Ptr("/skills", i, "id")), "the id "+analyzer.Quote(id)+" was given to another skill before",
+				p.Report(inCard(p, a2a.Ptr("/skills", i, "id")), "the id "+analysis.Quote(id)+" was given to another skill before",
 					"expected ids that are unique in the card")
 				return
 			}
@@ -157,10 +157,10 @@ and which one depends on the client.`,
 }
 
 // CardExtensionURI reports an extension that nobody can recognise.
-var CardExtensionURI = &analyzer.Rule{
+var CardExtensionURI = &analysis.Rule{
 	ID:    "card-extension-uri",
 	Title: "extension in the agent card without a URI",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.4", a2a.V1_0),
@@ -170,10 +170,10 @@ it in the request to use it. Without one the entry cannot be used, and if it is 
 	Fix: `Write the extension's URI as its documentation gives it, scheme included:
 https://example.com/ext/traceability/v1.`,
 	Silent: `Whether the URI leads anywhere. It is a warning in 1.0, which does not mark the member as required.`,
-	Check: func(p *analyzer.Pass) {
-		worst := analyzer.Error
+	Check: func(p *analysis.Pass) {
+		worst := analysis.Error
 		if p.Card.Modern {
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		}
 		for i, extension := range p.Card.Get("capabilities").Get("extensions").Elems() {
 			if extension.Kind() != a2a.Object {
@@ -183,9 +183,9 @@ https://example.com/ext/traceability/v1.`,
 			at := inCard(p, a2a.Ptr("/capabilities/extensions", i))
 			switch uri := extension.Get("uri"); {
 			case !uri.Exists() || uri.IsNull():
-				p.Report(at, "the extension has no uri", "expected its URI", analyzer.AtMost(worst))
+				p.Report(at, "the extension has no uri", "expected its URI", analysis.AtMost(worst))
 			case uri.Kind() != a2a.String || !rule.IsURI(uri.Text()):
-				p.Report(at.In("uri"), "uri is "+analyzer.Quote(uri), "expected a URI, with its scheme", analyzer.AtMost(worst))
+				p.Report(at.In("uri"), "uri is "+analysis.Quote(uri), "expected a URI, with its scheme", analysis.AtMost(worst))
 			}
 		}
 	},

@@ -4,39 +4,39 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
 
 // CardPreferredTransport reports a card of 0.3 that does not name the transport of its main URL.
-var CardPreferredTransport = &analyzer.Rule{
+var CardPreferredTransport = &analysis.Rule{
 	ID:    "card-preferred-transport",
 	Title: "agent card does not name its preferred transport",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("5.6.1", a2a.V0_3),
 	Doc: `preferredTransport says what is spoken at the card's url. Clients that find none take JSON-RPC for granted, which
 is right only by luck.`,
 	Fix: `Write "preferredTransport": "JSONRPC", or whatever the agent speaks at its url.`,
 	Silent: `It is a warning, since the types of 0.3 make the member optional and JSONRPC its default. Cards that are
 complete in 1.0 are not reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if completeModern(p.Card) {
 			return
 		}
 		p.Applied()
 		if transport := p.Card.Get("preferredTransport"); !transport.Exists() || transport.IsNull() || transport.Is("") {
 			p.Report(p.Place, "the card has no preferredTransport", "expected the transport of its url",
-				analyzer.AtMost(analyzer.Warning))
+				analysis.AtMost(analysis.Warning))
 		}
 	},
 }
 
 // CardTransportConflict reports a card that says two things of its main URL.
-var CardTransportConflict = &analyzer.Rule{
+var CardTransportConflict = &analysis.Rule{
 	ID:    "card-transport-conflict",
 	Title: "agent card declares another transport for its main URL",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: rule.Cite("5.6.4", a2a.V0_3),
 	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the
 main URL with other transports only, a client cannot know which of the two is meant.`,
@@ -44,7 +44,7 @@ main URL with other transports only, a client cannot know which of the two is me
 	Silent: `A main URL that the list does not name, and one that it names with several transports among which is the
 preferred one. The text forbids transports that conflict at one URL, and lets one URL serve several: what it recommends
 is that the list has the main URL with its own transport, and that is judged.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
 		if url == "" || transport == "" || completeModern(p.Card) {
 			return
@@ -57,8 +57,8 @@ is that the list has the main URL with its own transport, and that is judged.`,
 			at := a2a.Ptr("", "additionalInterfaces", other, "transport")
 			p.Report(inCard(p, at),
 				fmt.Sprintf("the card's url is listed with transport %s only",
-					analyzer.Quote(p.Card.Get("additionalInterfaces").Elem(other).Get("transport"))),
-				"expected it with "+analyzer.QuoteText(transport)+" too, its preferred transport")
+					analysis.Quote(p.Card.Get("additionalInterfaces").Elem(other).Get("transport"))),
+				"expected it with "+analysis.QuoteText(transport)+" too, its preferred transport")
 		}
 	},
 }
@@ -90,17 +90,17 @@ func mainListed(card *a2a.Card, url, transport string) (listed bool, other int) 
 }
 
 // CardAdditionalComplete reports a list of interfaces that leaves the main one out.
-var CardAdditionalComplete = &analyzer.Rule{
+var CardAdditionalComplete = &analysis.Rule{
 	ID:    "card-additional-complete",
 	Title: "additionalInterfaces without the main interface",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: rule.Cite("5.6.2", a2a.V0_3),
 	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not
 find the one that the agent prefers.`,
 	Fix: `Add an entry with the card's url and its preferredTransport.`,
 	Silent: `Cards without the list, with an empty one, or with entries that cannot be read; a main URL that is listed
 with another transport, which card-transport-conflict reports; cards that are complete in 1.0.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
 		if isEmptyList(p.Card, p.Card.Get("additionalInterfaces")) || url == "" || transport == "" || completeModern(p.Card) {
 			return
@@ -115,7 +115,7 @@ with another transport, which card-transport-conflict reports; cards that are co
 		}
 		p.Applied()
 		if listed, other := mainListed(p.Card, url, transport); !listed && other < 0 {
-			p.Report(p.Place.In("additionalInterfaces"), "additionalInterfaces does not name "+analyzer.QuoteText(url),
+			p.Report(p.Place.In("additionalInterfaces"), "additionalInterfaces does not name "+analysis.QuoteText(url),
 				"expected an entry for the card's url and preferred transport")
 		}
 	},

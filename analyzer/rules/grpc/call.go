@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -15,7 +15,7 @@ import (
 // Calls is the family of rules about what a client calls over gRPC.
 var Calls = rule.Family{
 	Name:     "grpc",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Bindings: rule.OnGRPC,
 }.Of(
 	GRPCServicePath,
@@ -27,13 +27,13 @@ var Calls = rule.Family{
 )
 
 // GRPCServicePath reports a call to the service of another generation than that of the interface.
-var GRPCServicePath = &analyzer.Rule{
+var GRPCServicePath = &analysis.Rule{
 	ID:    "grpc-service-path",
 	Title: "gRPC service of another version than the interface",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
 	Cites: slices.Concat(
 		rule.Cite("6", a2a.V0_2),
 		rule.Cite("3.2.2", a2a.V0_3),
@@ -44,7 +44,7 @@ message is the same in both. An agent answers the other name with UNIMPLEMENTED.
 	Fix: `Call the service of the version that the card declares for the interface: lf.a2a.v1.A2AService for 1.0.`,
 	Silent: `Interfaces that no card declares for gRPC, or declares for both; services of other names. The first call of
 each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		declared := x.Endpoint.Declared
 		if declared.Empty() {
@@ -65,13 +65,13 @@ var ofCandidate = []string{
 }
 
 // GRPCMethodKnown reports a method that the service does not have.
-var GRPCMethodKnown = &analyzer.Rule{
+var GRPCMethodKnown = &analysis.Rule{
 	ID:    "grpc-method-known",
 	Title: "gRPC method that the service does not have",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
 	Cites: slices.Concat(
 		rule.Cite("6", a2a.V0_2),
 		rule.Cite("3.5.6", a2a.V0_3),
@@ -82,7 +82,7 @@ GetAgentCard became GetExtendedAgentCard. An agent answers a method that it does
 	Fix: `Make client and agent of the same a2a.proto, that of the version which the card declares.`,
 	Silent: `Methods that the release candidate of 1.0 had, in the service whose name it shares with 0.3. The first call
 of each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		m := &p.Exchange.Call.RPC
 		p.Applied()
 		if m.Known() || m.Service == grpc.Service0_3 && slices.Contains(ofCandidate, m.Name) {
@@ -92,7 +92,7 @@ of each client at an endpoint is reported.`,
 		if other, _ := grpc.MethodOf("/" + otherService(m.Service) + "/" + m.Name); other.Known() {
 			expected += ": " + m.Name + " is one of " + other.Service
 		}
-		p.Report(p.Exchange.RequestPlace().Line(), m.Service+" has no method "+analyzer.QuoteText(m.Name), expected)
+		p.Report(p.Exchange.RequestPlace().Line(), m.Service+" has no method "+analysis.QuoteText(m.Name), expected)
 	},
 }
 
@@ -104,13 +104,13 @@ func otherService(service string) string {
 }
 
 // GRPCMetadataVersion reports a call of 1.0 that does not say so.
-var GRPCMetadataVersion = &analyzer.Rule{
+var GRPCMetadataVersion = &analysis.Rule{
 	ID:    "grpc-metadata-version",
 	Title: "gRPC call without the a2a-version metadata",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
 	Cites: slices.Concat(
 		rule.Cite("3.6.1", a2a.V1_0),
 		rule.Cite("10.2", a2a.V1_0),
@@ -120,7 +120,7 @@ that of 1.0: an agent may refuse it, and the next version of the protocol will r
 	Fix: `Send the metadata a2a-version: 1.0 with every call, in an interceptor of the client.`,
 	Silent: `An empty version, which means 0.3 in so many words; methods that the service does not have. The first call of
 each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() {
 			return
@@ -134,13 +134,13 @@ each client at an endpoint is reported.`,
 }
 
 // GRPCTimeout reports a deadline that cannot be read.
-var GRPCTimeout = &analyzer.Rule{
+var GRPCTimeout = &analysis.Rule{
 	ID:    "grpc-timeout",
 	Title: "grpc-timeout that is none",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
 	Cites: rule.Cite("gRPC over HTTP/2 §Requests", a2a.V0_2, a2a.V0_3, a2a.V1_0),
 	Doc: `The client says in grpc-timeout how long it waits, so that the agent stops when nobody listens any more. What
 cannot be read is refused by some servers with INTERNAL, before the agent has seen the call, and by others passed over: then
@@ -148,7 +148,7 @@ the agent works on for nobody.`,
 	Fix: `Set the deadline in the client library, and do not write the field: it is a number of at most eight digits and
 its unit, one of H, M, S, m, u and n, as in 30S.`,
 	Silent: `Calls without the field, which may take any time. The first call of each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		fields := p.Exchange.Request.Fields
 		if !fields.Has(grpc.TimeoutField) {
 			return
@@ -156,21 +156,21 @@ its unit, one of H, M, S, m, u and n, as in 30S.`,
 		p.Applied()
 		text := fields.Get(grpc.TimeoutField)
 		if _, ok := grpc.ParseTimeout(text); !ok {
-			p.Report(p.Exchange.RequestPlace().Header(grpc.TimeoutField), "grpc-timeout is "+analyzer.QuoteText(text),
+			p.Report(p.Exchange.RequestPlace().Header(grpc.TimeoutField), "grpc-timeout is "+analysis.QuoteText(text),
 				"expected at most eight digits and one of H, M, S, m, u and n")
 		}
 	},
 }
 
 // GRPCMessage reports what should be a message and is none.
-var GRPCMessage = &analyzer.Rule{
+var GRPCMessage = &analysis.Rule{
 	ID:     "grpc-message",
 	Title:  "message of gRPC that cannot be read",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	Either: true,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen,
+	Once:   analysis.PerExchange,
+	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
 	Cites: slices.Concat(
 		rule.Cite("6", a2a.V0_2),
 		rule.Cite("3.2.2", a2a.V0_3),
@@ -181,7 +181,7 @@ that hold a text which is not UTF-8 are refused by the receiver's decoder, befor
 	Fix: `Let generated code write messages. Texts from elsewhere must be UTF-8 before they become fields.`,
 	Silent: `Messages in a compression that is not known here, longer ones than are read, and those of methods that the
 service does not have. They count as not seen.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		m := messageOf(p)
 		if m == nil {
 			return
@@ -199,13 +199,13 @@ service does not have. They count as not seen.`,
 }
 
 // messageOf returns the message at hand; nil if there is none, or nobody knows what it should be.
-func messageOf(p *analyzer.Pass) *grpc.Reading {
+func messageOf(p *analysis.Pass) *grpc.Reading {
 	switch {
 	case !p.Exchange.Call.RPC.Known():
 		return nil
-	case p.Kind == analyzer.RequestSeen:
+	case p.Kind == analysis.RequestSeen:
 		return p.Exchange.Message
-	case p.Kind == analyzer.EventSeen:
+	case p.Kind == analysis.EventSeen:
 		return p.Event.Message
 	case p.Answer == nil || p.Answer.Err != nil:
 		return nil
@@ -214,23 +214,23 @@ func messageOf(p *analyzer.Pass) *grpc.Reading {
 }
 
 // typeOf returns what the message at hand should be.
-func typeOf(p *analyzer.Pass) string {
-	if p.Kind == analyzer.RequestSeen {
+func typeOf(p *analysis.Pass) string {
+	if p.Kind == analysis.RequestSeen {
 		return "a " + p.Exchange.Call.RPC.Request.Name()
 	}
 	return "a " + p.Exchange.Call.RPC.Answer.Name()
 }
 
 // GRPCField reports a field that no version has.
-var GRPCField = &analyzer.Rule{
+var GRPCField = &analysis.Rule{
 	ID:     "grpc-field",
 	Title:  "field that a message of gRPC does not have",
-	Level:  analyzer.Advice,
+	Level:  analysis.Advice,
 	Side:   a2a.Agent,
-	Needs:  []*analyzer.Tracker{card.Tracker},
+	Needs:  []*analysis.Tracker{card.Tracker},
 	Either: true,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen,
+	Once:   analysis.PerExchange,
+	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
 	Cites: slices.Concat(
 		rule.Cite("6", a2a.V0_2),
 		rule.Cite("3.2.2", a2a.V0_3),
@@ -243,7 +243,7 @@ made of another version's a2a.proto: the numbers of 1.0 are not those of 0.3.`,
 	Silent: `It is a note. Of several in an exchange from one side the first is reported; none where the service of 0.3 is
 called and no card is known to give a version before 1.0, since the drafts of 1.0 have the same service, and fields of
 their own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		m := messageOf(p)
 		if m == nil || m.Err != nil || p.Exchange.Call.RPC.Service == grpc.Service0_3 && !rule.BeforeDrafts(p) {
 			return

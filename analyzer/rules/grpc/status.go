@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/stream"
@@ -18,7 +18,7 @@ import (
 // Statuses is the family of rules about how an agent says over gRPC what became of a call.
 var Statuses = rule.Family{
 	Name:     "grpcstatus",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Bindings: rule.OnGRPC,
 	Side:     a2a.Agent,
 }.Of(
@@ -32,18 +32,18 @@ var Statuses = rule.Family{
 func number(n int) string { return strconv.Itoa(n) }
 
 // GRPCStatus reports an answer that ends without a status.
-var GRPCStatus = &analyzer.Rule{
+var GRPCStatus = &analysis.Rule{
 	ID:    "grpc-status",
 	Title: "answer of gRPC without a status",
-	Level: analyzer.Must,
-	On:    analyzer.CallEnded,
+	Level: analysis.Must,
+	On:    analysis.CallEnded,
 	Cites: rule.Cite("gRPC over HTTP/2 §Responses", a2a.V0_2, a2a.V0_3, a2a.V1_0),
 	Doc: `An answer ends with a trailer that says how the call came out, in grpc-status. Without it clients take the call
 for failed, whatever messages came before: mostly with UNKNOWN or INTERNAL.`,
 	Fix: `Let the server library end the answer. A proxy in between must pass trailers, and must speak HTTP/2 on both
 sides.`,
 	Silent: `Answers that broke off, answers of HTTP alone, such as a page of a gateway, and recordings that have a gap.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.Ended || x.Cut || p.End.Fault != nil || !grpc.IsMedia(x.Response.Fields.Get("Content-Type")) {
 			return
@@ -73,11 +73,11 @@ var fitting = map[a2a.ErrorName][]grpc.Code{
 }
 
 // GRPCStatusMap reports an error of A2A under a status that is not its own.
-var GRPCStatusMap = &analyzer.Rule{
+var GRPCStatusMap = &analysis.Rule{
 	ID:    "grpc-status-map",
 	Title: "gRPC status does not fit the A2A error",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
 	Cites: rule.Cite("5.4", a2a.V1_0),
 	Doc: `Each error of A2A has a status of gRPC. Retries, load balancers and metrics see the status only: a task that is
 not found under UNAVAILABLE is tried again without end.`,
@@ -85,7 +85,7 @@ not found under UNAVAILABLE is tried again without end.`,
 for most others.`,
 	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
 statuses, each of them is right.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		status, ok := failure(p)
 		if !ok {
 			return
@@ -102,7 +102,7 @@ statuses, each of them is right.`,
 					names[i] = code.String()
 				}
 				p.Report(p.Exchange.GRPCPlace(grpc.StatusField), fmt.Sprintf("status %s with reason %s at %s", status.Code,
-					analyzer.Quote(d.Get("reason")), p.Place.At(a2a.Ptr("/details", i, "reason"))),
+					analysis.Quote(d.Get("reason")), p.Place.At(a2a.Ptr("/details", i, "reason"))),
 					"expected status "+strings.Join(names, " or "))
 			}
 			return
@@ -111,7 +111,7 @@ statuses, each of them is right.`,
 }
 
 // failure returns the status of a call that failed, if one is at hand.
-func failure(p *analyzer.Pass) (grpc.Status, bool) {
+func failure(p *analysis.Pass) (grpc.Status, bool) {
 	if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.GRPCStatus == "" {
 		return grpc.Status{}, false
 	}
@@ -123,12 +123,12 @@ func isErrorInfo(detail a2a.Value) bool {
 }
 
 // GRPCErrorInfo reports an error that only A2A can mean and that does not say which it is.
-var GRPCErrorInfo = &analyzer.Rule{
+var GRPCErrorInfo = &analysis.Rule{
 	ID:    "grpc-errorinfo",
 	Title: "A2A error over gRPC without ErrorInfo",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
-	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites: rule.Cite("10.6", a2a.V1_0),
 	Doc: `Most errors of A2A share one status. Which one it is stands in an ErrorInfo among the details of the status:
 without it a client cannot tell a task that has ended from a capability that the agent does not have.`,
@@ -137,7 +137,7 @@ status, which the server library sends as grpc-status-details-bin.`,
 	Silent: `Errors that need not be A2A's: all but a task that is named and not found, the refusal to do something to a
 task that is known to have ended, and the refusal of a capability that no card declares. Details that cannot be read, an
 ErrorInfo of another domain.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		status, ok := failure(p)
 		if !ok || status.Detail != nil {
 			return
@@ -158,7 +158,7 @@ ErrorInfo of another domain.`,
 }
 
 // ownError returns what an error surely is about, if only A2A has such an error; "" if it may be another one.
-func ownError(p *analyzer.Pass, status *grpc.Status) string {
+func ownError(p *analysis.Pass, status *grpc.Status) string {
 	x := p.Exchange
 	op := x.Call.Operation
 	switch status.Code {
@@ -173,7 +173,7 @@ func ownError(p *analyzer.Pass, status *grpc.Status) string {
 	}
 	if ended := task.Of(p).EndedBefore(x); ended != nil && !task.Of(p).Retry(x) &&
 		(op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(status.Message) {
-		return fmt.Sprintf("task %s ended as %s at %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling),
+		return fmt.Sprintf("task %s ended as %s at %s", analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling),
 			ended.StatePlace())
 	}
 	if status.Code == grpc.Unimplemented { // which says of itself that the method is not there
@@ -186,13 +186,13 @@ func ownError(p *analyzer.Pass, status *grpc.Status) string {
 }
 
 // GRPCEndedFails reports a stream that fails after it has told how its task ended.
-var GRPCEndedFails = &analyzer.Rule{
+var GRPCEndedFails = &analysis.Rule{
 	ID:       "grpc-ended-fails",
 	Title:    "stream fails after its task has ended",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Advice,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Advice,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -203,7 +203,7 @@ error in the place of the outcome, or after it, and some send the message once m
 	Fix: `Close the stream with OK when the task has ended, however it did: that a task failed or was canceled stands in
 its state.`,
 	Silent: `It is a note, since no text says with which status a stream closes. Streams that were open or broke off.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		last, what := max(s.Terminal, s.Closing), "ended the task"
 		if last == 0 {
@@ -212,7 +212,7 @@ its state.`,
 		if last == 0 {
 			return
 		}
-		if p.Kind == analyzer.StreamEnded {
+		if p.Kind == analysis.StreamEnded {
 			if p.End.Clean {
 				p.Applied()
 			}
@@ -226,11 +226,11 @@ its state.`,
 }
 
 // GRPCCancelled reports a call that is said to be cancelled by a client that has not done so.
-var GRPCCancelled = &analyzer.Rule{
+var GRPCCancelled = &analysis.Rule{
 	ID:    "grpc-cancelled",
 	Title: "call ended as CANCELLED, which its client did not cancel",
-	Level: analyzer.Advice,
-	On:    analyzer.CallEnded,
+	Level: analysis.Advice,
+	On:    analysis.CallEnded,
 	Cites: rule.Cite("gRPC status codes §CANCELLED", a2a.V0_2, a2a.V0_3, a2a.V1_0),
 	Doc: `CANCELLED is about the call: mostly it says that the client has left it. A task is canceled by CancelTask, which is
 a call of its own, and then its state says so. Clients take CANCELLED for what they did themselves, and pass over it: that
@@ -239,8 +239,8 @@ somebody has canceled the task, or that the agent gave up, is lost.`,
 ABORTED, UNAVAILABLE or INTERNAL.`,
 	Silent: `It is a note. Calls that their client left or that had a deadline; answers that broke off; recordings that have
 a gap; streams that have told how their task ended, which grpc-ended-fails reports.`,
-	Needs: []*analyzer.Tracker{stream.Tracker},
-	Check: func(p *analyzer.Pass) {
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		status, told := x.GRPCStatus()
 		if !told || !x.Ended || x.Cut || p.End.Fault != nil || !x.HeadersKept() || x.Request.Fields.Has(grpc.TimeoutField) {

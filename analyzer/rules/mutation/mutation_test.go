@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -105,7 +105,7 @@ type conversation struct {
 	in        speech
 	exchanges []*capture.Exchange
 	kinds     []kind
-	baseline  []analyzer.Finding
+	baseline  []analysis.Finding
 	places    map[string][]place // by tag; those of whole exchanges have none
 }
 
@@ -213,19 +213,19 @@ type trace struct {
 	side a2a.Side
 }
 
-func traceOf(f *analyzer.Finding) trace { return trace{f.Rule.ID, f.Side} }
+func traceOf(f *analysis.Finding) trace { return trace{f.Rule.ID, f.Side} }
 
 // newFindings returns what is worse than a note and was not found before.
-func (c *conversation) newFindings(findings []analyzer.Finding) []*analyzer.Finding {
+func (c *conversation) newFindings(findings []analysis.Finding) []*analysis.Finding {
 	seen := make(map[trace]bool) // what is reported once may have moved on to another place
 	for i := range c.baseline {
-		if f := &c.baseline[i]; f.Severity >= analyzer.Warning {
+		if f := &c.baseline[i]; f.Severity >= analysis.Warning {
 			seen[traceOf(f)] = true
 		}
 	}
-	var list []*analyzer.Finding
+	var list []*analysis.Finding
 	for i := range findings {
-		if f := &findings[i]; f.Severity >= analyzer.Warning && !seen[traceOf(f)] {
+		if f := &findings[i]; f.Severity >= analysis.Warning && !seen[traceOf(f)] {
 			list = append(list, f)
 		}
 	}
@@ -234,16 +234,16 @@ func (c *conversation) newFindings(findings []analyzer.Finding) []*analyzer.Find
 
 // had reports whether one of the rules was broken before the mutation: what it adds could not be told then.
 func (c *conversation) had(rules []string) bool {
-	return slices.ContainsFunc(c.baseline, func(f analyzer.Finding) bool { return slices.Contains(rules, f.Rule.ID) })
+	return slices.ContainsFunc(c.baseline, func(f analysis.Finding) bool { return slices.Contains(rules, f.Rule.ID) })
 }
 
 // verdict says what is wrong with what was found after a mutation; nothing if it is as it should be.
-func (m *mutation) verdict(p place, findings []analyzer.Finding) string {
+func (m *mutation) verdict(p place, findings []analysis.Finding) string {
 	side := a2a.Client
 	if p.text >= 0 || p.from.kinds[p.i].operation == "hook" {
 		side = a2a.Agent
 	}
-	hit := func(f *analyzer.Finding) bool {
+	hit := func(f *analysis.Finding) bool {
 		if !slices.ContainsFunc(append(f.Also, f.Rule.ID), func(id string) bool {
 			return slices.Contains(m.rules,
 				id)
@@ -263,7 +263,7 @@ func (m *mutation) verdict(p place, findings []analyzer.Finding) string {
 	if !found {
 		fmt.Fprintf(&b, "\n  no %s", strings.Join(m.rules, " or "))
 		for i := range findings {
-			if f := &findings[i]; f.Severity == analyzer.Note && f.ExchangeID == p.from.exchanges[p.i].ID {
+			if f := &findings[i]; f.Severity == analysis.Note && f.ExchangeID == p.from.exchanges[p.i].ID {
 				fmt.Fprintf(&b, "\n  note: %s", f)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
@@ -45,7 +45,7 @@ func parse(t *testing.T, path string) []*capture.Exchange {
 	return tr.Exchanges
 }
 
-func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
+func judge(t *testing.T, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
 	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
 	if err != nil {
@@ -63,10 +63,10 @@ var judged sync.Map
 
 // judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be
 // changed.
-func judgeFile(t *testing.T, path string) []analyzer.Finding {
+func judgeFile(t *testing.T, path string) []analysis.Finding {
 	t.Helper()
 	if found, ok := judged.Load(path); ok {
-		return found.([]analyzer.Finding)
+		return found.([]analysis.Finding)
 	}
 	found := judge(t, parse(t, path))
 	judged.Store(path, found)
@@ -74,10 +74,10 @@ func judgeFile(t *testing.T, path string) []analyzer.Finding {
 }
 
 // loud returns the findings that are more than notes.
-func loud(findings []analyzer.Finding) []string {
+func loud(findings []analysis.Finding) []string {
 	var list []string
 	for i := range findings {
-		if findings[i].Severity >= analyzer.Warning {
+		if findings[i].Severity >= analysis.Warning {
 			list = append(list, findings[i].String())
 		}
 	}

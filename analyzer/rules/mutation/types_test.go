@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
@@ -49,18 +49,18 @@ func TestWrongTypes(t *testing.T) {
 
 // unexpected says what is wrong with the findings about a member of the wrong type; nothing if they are one error at
 // its place or around it.
-func unexpected(findings []analyzer.Finding, text, pointer string) string {
+func unexpected(findings []analysis.Finding, text, pointer string) string {
 	found, others := 0, ""
 	place := text + "#" + pointer
 	for i := range findings {
 		f := &findings[i]
-		if f.Severity < analyzer.Warning || mayFollow(f.Rule.ID, pointer) {
+		if f.Severity < analysis.Warning || mayFollow(f.Rule.ID, pointer) {
 			continue
 		}
 		at := f.Place.String()
 		around := at == text+"#" || strings.HasPrefix(place, at+"/") || !f.Place.HasPointer &&
 			strings.HasPrefix(place, at)
-		if f.Severity == analyzer.Error && (at == place || around || strings.HasPrefix(at, place+"/")) {
+		if f.Severity == analysis.Error && (at == place || around || strings.HasPrefix(at, place+"/")) {
 			found++
 		}
 		others += "\n\t" + f.String()

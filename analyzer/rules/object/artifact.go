@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -14,9 +14,9 @@ import (
 // Artifacts is the family of rules about the shape of artifacts.
 var Artifacts = rule.Family{
 	Name:     "artifact",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.ArtifactSeen,
+	On:       analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
 }.Of(
 	ArtifactIDPresent,
@@ -28,10 +28,10 @@ var Artifacts = rule.Family{
 )
 
 // ArtifactIDPresent reports an artifact without an id.
-var ArtifactIDPresent = &analyzer.Rule{
+var ArtifactIDPresent = &analysis.Rule{
 	ID:    "artifact-id-present",
 	Title: "artifact without an artifactId",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.7", a2a.V1_0),
@@ -40,17 +40,17 @@ var ArtifactIDPresent = &analyzer.Rule{
 piece is a new artifact, or typed clients refuse the event.`,
 	Fix:    `Give each artifact of a task an id, and write it into every piece.`,
 	Silent: `What the id looks like.`,
-	Check: func(p *analyzer.Pass) {
-		requireText(p, "artifactId", analyzer.Error)
+	Check: func(p *analysis.Pass) {
+		requireText(p, "artifactId", analysis.Error)
 	},
 }
 
 // ArtifactIDUnique reports two artifacts of one task under one id.
-var ArtifactIDUnique = &analyzer.Rule{
+var ArtifactIDUnique = &analysis.Rule{
 	ID:    "artifact-id-unique",
 	Title: "two artifacts of a task with one artifactId",
-	Level: analyzer.Must,
-	On:    analyzer.SnapshotSeen,
+	Level: analysis.Must,
+	On:    analysis.SnapshotSeen,
 	Cites: slices.Concat(
 		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.7", a2a.V1_0),
@@ -61,7 +61,7 @@ the last: a result is lost.`,
 the task.`,
 	Silent: `Artifacts of different tasks, pieces in events of a stream, and artifacts without an id, which another rule
 reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		list := p.Entity.Member("artifacts")
 		if !list.Elem(1).Exists() {
 			return
@@ -91,7 +91,7 @@ reports.`,
 }
 
 // findSameID does the same for long lists, in which comparing each with each would take too long.
-func findSameID(p *analyzer.Pass, list a2a.Value) {
+func findSameID(p *analysis.Pass, list a2a.Value) {
 	first := make(map[string]int)
 	for i, artifact := range list.Elems() {
 		id := artifact.Get("artifactId")
@@ -106,17 +106,17 @@ func findSameID(p *analyzer.Pass, list a2a.Value) {
 	}
 }
 
-func reportSameID(p *analyzer.Pass, i, j int, id a2a.Value) {
+func reportSameID(p *analysis.Pass, i, j int, id a2a.Value) {
 	p.Report(element(p, "artifacts", i).In("artifactId"),
-		fmt.Sprintf("artifact %d has the artifactId %s of artifact %d", i, analyzer.Quote(id), j),
+		fmt.Sprintf("artifact %d has the artifactId %s of artifact %d", i, analysis.Quote(id), j),
 		"expected an id of its own")
 }
 
 // ArtifactPartsArray reports an artifact without a list of parts.
-var ArtifactPartsArray = &analyzer.Rule{
+var ArtifactPartsArray = &analysis.Rule{
 	ID:    "artifact-parts-array",
 	Title: "parts of an artifact missing or not a list",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.7", rule.Before1...),
 		rule.Cite("4.1.7", a2a.V1_0),
@@ -131,7 +131,7 @@ where it may be an empty one.`,
 }
 
 // isLastChunk reports whether what is at hand is an artifact whose event says that nothing more of it follows.
-func isLastChunk(p *analyzer.Pass) bool {
+func isLastChunk(p *analysis.Pass) bool {
 	e := p.Entity
 	if e.Type != a2a.ArtifactEntity || e.Within != a2a.ArtifactUpdateEntity {
 		return false
@@ -142,11 +142,11 @@ func isLastChunk(p *analyzer.Pass) bool {
 }
 
 // ArtifactPartsNonempty reports an artifact with nothing in it.
-var ArtifactPartsNonempty = &analyzer.Rule{
+var ArtifactPartsNonempty = &analysis.Rule{
 	ID:    "artifact-parts-nonempty",
 	Title: "artifact without any part",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.7", a2a.V0_1, a2a.V0_2),
 		rule.Cite("5.7", a2a.V1_0),
@@ -156,46 +156,46 @@ part fail.`,
 	Fix: `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
 	Silent: `0.3, which does not ask for it. It is a note in an event that says it is the last chunk, in 0.2 unless the
 card names a version up to 0.2.5, and before 1.0 over HTTP+JSON.`,
-	Check: func(p *analyzer.Pass) {
-		worst := analyzer.Error
+	Check: func(p *analysis.Pass) {
+		worst := analysis.Error
 		if isLastChunk(p) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		requireParts(p, worst)
 	},
 }
 
 // ArtifactIndex reports an index that is no number of an artifact.
-var ArtifactIndex = &analyzer.Rule{
+var ArtifactIndex = &analysis.Rule{
 	ID:       "artifact-index",
 	Title:    "index of an artifact negative or not an integer",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.7", a2a.V0_1),
 	Doc: `In 0.1 the index says which artifact of a task a piece belongs to. A client that finds no number there cannot put
 the pieces together.`,
 	Fix:    `Count the artifacts of a task from 0, and write the number as an integer.`,
 	Silent: `An artifact without an index is number 0.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		index := p.Entity.Member("index")
 		if !index.Exists() {
 			return
 		}
 		p.Applied()
 		if n, ok := index.Int(); !ok || n < 0 {
-			p.Report(p.Here("index"), "index is "+analyzer.Quote(index), "expected an integer from 0")
+			p.Report(p.Here("index"), "index is "+analysis.Quote(index), "expected an integer from 0")
 		}
 	},
 }
 
 // OutputInMessage points to a result that comes as a message.
-var OutputInMessage = &analyzer.Rule{
+var OutputInMessage = &analysis.Rule{
 	ID:       "output-in-message",
 	Title:    "completed task has its result in a message",
-	Level:    analyzer.Advice,
-	Once:     analyzer.PerEndpoint,
-	On:       analyzer.SnapshotSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Level:    analysis.Advice,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.SnapshotSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -206,7 +206,7 @@ finds none here, and messages need not be kept.`,
 	Fix: `Put the result into an artifact. Keep the status message for words such as "done".`,
 	Silent: `A status message of one short text, up to 40 characters. Tasks in events of a stream, whose artifacts come in
 events of their own, and in lists, which leave artifacts out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask:
 		default:
@@ -233,7 +233,7 @@ func holdsResult(parts a2a.Parts) bool {
 }
 
 // since0_2_6 reports whether the card of the endpoint says that 0.2.6 or 0.3 is spoken there, and no older version.
-func since0_2_6(p *analyzer.Pass) bool {
+func since0_2_6(p *analysis.Pass) bool {
 	versions := card.Of(p).Versions(p.Exchange)
 	for _, v := range versions {
 		if v < "0.2.6" || v == "0.2.9" { // which there never was

@@ -3,7 +3,7 @@ package object
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -12,7 +12,7 @@ import (
 // Fields is the family of rules about the members of protocol objects: their names and the kinds of their values.
 var Fields = rule.Family{
 	Name:     "field",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	Bindings: rule.OnAll,
 }.Of(
@@ -26,13 +26,13 @@ var Fields = rule.Family{
 )
 
 // MetadataObject reports metadata that is no object.
-var MetadataObject = &analyzer.Rule{
+var MetadataObject = &analysis.Rule{
 	ID:     "metadata-object",
 	Title:  "metadata is not an object",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Either: true,
-	On:     analyzer.EntitySeen,
-	If:     analyzer.HasMetadata,
+	On:     analysis.EntitySeen,
+	If:     analysis.HasMetadata,
 	Cites: slices.Concat(
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1", a2a.V1_0),
@@ -41,7 +41,7 @@ var MetadataObject = &analyzer.Rule{
 or a list in its place.`,
 	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
 	Silent: `What is in it, and metadata that is null.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := p.Entity.Member("metadata")
 		if !v.Exists() {
 			return
@@ -54,20 +54,20 @@ or a list in its place.`,
 		}
 		p.Applied()
 		if v.Kind() != a2a.Object {
-			p.Report(p.Here("metadata"), "metadata is "+analyzer.Quote(v), "expected an object")
+			p.Report(p.Here("metadata"), "metadata is "+analysis.Quote(v), "expected an object")
 		}
 	},
 }
 
 // JSONCamelcase reports a member under its name in the proto file.
-var JSONCamelcase = &analyzer.Rule{
+var JSONCamelcase = &analysis.Rule{
 	ID:     "json-camelcase",
 	Title:  "member name in snake_case",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Either: true,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.EntitySeen | analyzer.CardSeen,
-	If:     analyzer.PlainNames,
+	Once:   analysis.PerExchange,
+	On:     analysis.EntitySeen | analysis.CardSeen,
+	If:     analysis.PlainNames,
 	Odd:    a2a.SnakeMember,
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
@@ -80,8 +80,8 @@ the member, and take it for missing.`,
 models with their aliases.`,
 	Silent: `0.3 over JSON-RPC, where another rule finds the member missing; names inside metadata, data and other free
 objects; names that the protocol does not have. Of several from one side in an exchange the first is reported.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.CardSeen {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
 			reportSnakeCard(p)
 			return
 		}
@@ -90,15 +90,15 @@ objects; names that the protocol does not have. Of several from one side in an e
 		}
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.SnakeMember) {
-			p.Report(p.Here(m.Name.Text()), "the member is called "+analyzer.Quote(m.Name),
-				"expected "+analyzer.QuoteText(m.Slot.Name))
+			p.Report(p.Here(m.Name.Text()), "the member is called "+analysis.Quote(m.Name),
+				"expected "+analysis.QuoteText(m.Slot.Name))
 		}
 	},
 }
 
 // reportSnakeCard reports a card of 1.0 with a member in snake_case. It stands for the whole card: what such a card
 // lacks, it has under another name.
-func reportSnakeCard(p *analyzer.Pass) {
+func reportSnakeCard(p *analysis.Pass) {
 	if !p.Card.Shapes.Has(a2a.V1_0) {
 		return
 	}
@@ -115,7 +115,7 @@ func reportSnakeCard(p *analyzer.Pass) {
 		}
 	}
 	if name != "" {
-		p.Report(p.Place, "the card has the member "+analyzer.QuoteText(name), "expected names in camelCase")
+		p.Report(p.Place, "the card has the member "+analysis.QuoteText(name), "expected names in camelCase")
 	}
 }
 
@@ -137,14 +137,14 @@ func snakeMember(v a2a.Value) string {
 }
 
 // EnumNameString reports a state or role in the spelling of another version, or as a number.
-var EnumNameString = &analyzer.Rule{
+var EnumNameString = &analysis.Rule{
 	ID:       "enum-name-string",
 	Title:    "state or role not in the spelling of 1.0",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnJSON,
 	Either:   true,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.StatusSeen | analyzer.MessageSeen | analyzer.FrameSeen,
+	Once:     analysis.PerExchange,
+	On:       analysis.StatusSeen | analysis.MessageSeen | analysis.FrameSeen,
 	Cites:    rule.Cite("5.5", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
 	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0
@@ -152,7 +152,7 @@ does not know "completed", nor the number 3, and cannot read the message.`,
 	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,
 	Silent: `Values that no version has, which task-state-enum and msg-role-enum report. In a history, messages of the
 client that were judged when they were sent. Of several from one side in an exchange the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		name := "state"
 		switch {
 		case p.Entity.Type == a2a.MessageEntity:
@@ -169,24 +169,24 @@ client that were judged when they were sent. Of several from one side in an exch
 		p.Applied()
 		switch {
 		case v.Kind() == a2a.Number:
-			p.Report(p.Here(name), name+" is the number "+analyzer.Quote(v), "expected a name")
+			p.Report(p.Here(name), name+" is the number "+analysis.Quote(v), "expected a name")
 		case name != "role" && !isState(p, v) && inOtherSpelling(v):
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v),
-				"expected "+analyzer.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v)+whoseSpelling(p, v),
+				"expected "+analysis.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
 		case name == "role" && !v.Is("ROLE_USER") && !v.Is("ROLE_AGENT") && a2a.RoleOf(v.Text()) != a2a.NoRole:
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v),
-				"expected "+analyzer.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v)+whoseSpelling(p, v),
+				"expected "+analysis.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
 		}
 	},
 }
 
 // FieldType reports a member of a kind that it cannot have.
-var FieldType = &analyzer.Rule{
+var FieldType = &analysis.Rule{
 	ID:     "field-type",
 	Title:  "member of the wrong JSON type",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Either: true,
-	On:     analyzer.EntitySeen,
+	On:     analysis.EntitySeen,
 	Odd:    a2a.MistypedMember,
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),
@@ -196,22 +196,22 @@ var FieldType = &analyzer.Rule{
 a text should be, or for a text in place of a list.`,
 	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
 	Silent: `Members with a rule of their own, null, and unknown members. 1.0 also takes an integer in a string.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.MistypedMember) {
-			p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is "+analyzer.Quote(m.Value), "expected "+m.Slot.Shape.String())
+			p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is "+analysis.Quote(m.Value), "expected "+m.Slot.Shape.String())
 		}
 	},
 }
 
 // FieldNullRequired reports null where there has to be a value, and notes it where the member should be left out.
-var FieldNullRequired = &analyzer.Rule{
+var FieldNullRequired = &analysis.Rule{
 	ID:     "field-null-required",
 	Title:  "member is null",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Either: true,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.EntitySeen,
+	Once:   analysis.PerExchange,
+	On:     analysis.EntitySeen,
 	Odd:    a2a.NullMember,
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),
@@ -223,7 +223,7 @@ missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
 	Silent: `Required members with a rule of their own, which takes null for missing; optional ones in 0.1 and 1.0, where
 null is allowed, and in 0.2 and 0.3 more than a note. Of several from one side in an exchange the first of each severity
 is reported. null inside metadata and data is a value.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.NullMember) {
 			switch required := m.Slot.Required.Intersect(p.Dialects) == p.Dialects; {
@@ -231,21 +231,21 @@ is reported. null inside metadata and data is a value.`,
 				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected "+m.Slot.Shape.String())
 			case m.Slot.Required.Intersect(p.Dialects).Empty() && !p.Dialects.Has(a2a.V0_1) && !p.Entity.Modern():
 				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected the member to be left out",
-					analyzer.AtMost(analyzer.Note))
+					analysis.AtMost(analysis.Note))
 			}
 		}
 	},
 }
 
 // LegacyFieldEmitted reports a member that only older versions have.
-var LegacyFieldEmitted = &analyzer.Rule{
+var LegacyFieldEmitted = &analysis.Rule{
 	ID:       "legacy-field-emitted",
 	Title:    "member of an older version in an object of 1.0",
-	Category: analyzer.Interop,
-	Level:    analyzer.Should,
+	Category: analysis.Interop,
+	Level:    analysis.Should,
 	Either:   true,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EntitySeen | analyzer.CardSeen,
+	Once:     analysis.PerExchange,
+	On:       analysis.EntitySeen | analysis.CardSeen,
 	Odd:      a2a.LegacyMember,
 	Cites:    rule.Cite("A.2.1", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
@@ -256,8 +256,8 @@ pushNotificationConfig, raw or url for file, mediaType for mimeType.`,
 	Silent: `Cards that carry the members of two versions; everything inside metadata and data; members of a message, task
 or update whose role or state is spelt as in an older version, which is reported instead. Of several from one side in an
 exchange the first is reported.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.CardSeen {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
 			reportLegacyCapability(p)
 			return
 		}
@@ -266,14 +266,14 @@ exchange the first is reported.`,
 			return
 		}
 		for m := range p.Entity.Odd(a2a.LegacyMember) {
-			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name),
+			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analysis.Quote(m.Name),
 				"expected it to be left out in 1.0")
 		}
 	},
 }
 
 // reportLegacyCapability reports a capability that a card of 1.0 alone cannot have.
-func reportLegacyCapability(p *analyzer.Pass) {
+func reportLegacyCapability(p *analysis.Pass) {
 	if p.Card.Shapes != a2a.Of(a2a.V1_0) {
 		return
 	}
@@ -285,15 +285,15 @@ func reportLegacyCapability(p *analyzer.Pass) {
 }
 
 // UnknownField points to a member that the protocol does not have.
-var UnknownField = &analyzer.Rule{
+var UnknownField = &analysis.Rule{
 	ID:     "unknown-field",
 	Title:  "unknown member outside of metadata",
-	Level:  analyzer.Advice,
+	Level:  analysis.Advice,
 	Either: true,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.EntitySeen,
+	Once:   analysis.PerExchange,
+	On:     analysis.EntitySeen,
 	Odd:    a2a.UnknownMember,
-	Needs:  []*analyzer.Tracker{card.Tracker},
+	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("5.7", a2a.V1_0),
@@ -304,14 +304,14 @@ it may be a member that is misspelt, or in the wrong object.`,
 	Silent: `Members of older versions and names in snake_case, which other rules report; names that are not plain
 words; exchanges with an extension, and agents whose card declares one or was not seen. Of several from one side in an
 exchange the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if p.Entity.Oddities()&a2a.UnknownMember == 0 || hasExtensions(p.Exchange) || extendable(p) {
 			return
 		}
 		for m := range p.Entity.Odd(a2a.UnknownMember) {
 			if isWord(content(m.Name)) {
-				p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name),
+				p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analysis.Quote(m.Name),
 					"expected members of the protocol, and others in metadata")
 				return
 			}
@@ -330,7 +330,7 @@ func isWord(name []byte) bool {
 }
 
 // extendable reports whether an extension may add members: the card of the agent declares one, or was not seen.
-func extendable(p *analyzer.Pass) bool {
+func extendable(p *analysis.Pass) bool {
 	cards := card.Of(p).Before(p.Exchange)
 	for _, card := range cards {
 		if card.Get("capabilities").Get("extensions").Elem(0).Exists() {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -12,9 +12,9 @@ import (
 // Files is the family of rules about the content of files: bytes, references and media types.
 var Files = rule.Family{
 	Name:     "file",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.PartSeen | analyzer.FrameSeen,
+	On:       analysis.PartSeen | analysis.FrameSeen,
 }.Of(
 	PartFileXor,
 	PartFileXorV01,
@@ -25,12 +25,12 @@ var Files = rule.Family{
 )
 
 // PartFileXor reports a file with two contents, or none.
-var PartFileXor = &analyzer.Rule{
+var PartFileXor = &analysis.Rule{
 	ID:       "part-file-xor",
 	Title:    "file with both bytes and uri, or neither",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
-	On:       analyzer.FrameSeen,
+	On:       analysis.FrameSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.6", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field"},
@@ -39,7 +39,7 @@ counts; with neither there is no file.`,
 	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other
 out.`,
 	Silent: `Members that are null. Over HTTP+JSON the names fileWithBytes and fileWithUri count too.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.FileEntity {
 			return
 		}
@@ -54,7 +54,7 @@ out.`,
 }
 
 // fileContent returns the content of the file at hand: its bytes and its reference.
-func fileContent(p *analyzer.Pass) (inline, reference a2a.Value) {
+func fileContent(p *analysis.Pass) (inline, reference a2a.Value) {
 	inline, reference = p.Entity.Member("bytes"), p.Entity.Member("uri")
 	if p.Entity.Proto() {
 		if !inline.Exists() {
@@ -68,12 +68,12 @@ func fileContent(p *analyzer.Pass) (inline, reference a2a.Value) {
 }
 
 // PartFileXorV01 reports a file of 0.1 with two contents.
-var PartFileXorV01 = &analyzer.Rule{
+var PartFileXorV01 = &analysis.Rule{
 	ID:       "part-file-xor-v01",
 	Title:    "file of 0.1 with both bytes and uri",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
-	On:       analyzer.FrameSeen,
+	On:       analysis.FrameSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.6", a2a.V0_1),
 	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which
@@ -81,7 +81,7 @@ one counts.`,
 	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other out
 or null.`,
 	Silent: `A file with neither: 0.1 allows one that is only named.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.FileEntity {
 			return
 		}
@@ -93,12 +93,12 @@ or null.`,
 }
 
 // PartBase64 reports bytes that cannot be decoded.
-var PartBase64 = &analyzer.Rule{
+var PartBase64 = &analysis.Rule{
 	ID:       "part-base64",
 	Title:    "bytes of a file are not base64",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
-	If:       analyzer.HasContent,
+	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.6", rule.Before1...),
@@ -108,21 +108,21 @@ var PartBase64 = &analyzer.Rule{
 refuse the whole message for it.`,
 	Fix:    `Encode the bytes with a library for base64, without a "data:" prefix. Write a text as a text part.`,
 	Silent: `The alphabet of URLs, missing padding, and line ends or spaces between the letters.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, name := ofFile(p, "raw", "bytes", "fileWithBytes")
 		if v.Kind() != a2a.String {
 			return
 		}
 		p.Applied()
 		if !isBase64(content(v)) {
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected base64")
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected base64")
 		}
 	},
 }
 
 // ofFile returns a member of the part of 1.0 or the file of 0.x at hand, by its name there and, over HTTP+JSON, by its
 // other name before 1.0; an Absent one if what is at hand is neither.
-func ofFile(p *analyzer.Pass, modern, old, proto string) (a2a.Value, string) {
+func ofFile(p *analysis.Pass, modern, old, proto string) (a2a.Value, string) {
 	switch {
 	case p.Entity.Type == a2a.PartEntity && p.Entity.Modern():
 		return p.Entity.Member(modern), modern
@@ -163,12 +163,12 @@ func isBase64(text []byte) bool {
 }
 
 // PartURLAbsolute reports a reference that leads nowhere.
-var PartURLAbsolute = &analyzer.Rule{
+var PartURLAbsolute = &analysis.Rule{
 	ID:       "part-url-absolute",
 	Title:    "reference to a file is not an absolute URI",
-	Level:    analyzer.Should,
+	Level:    analysis.Should,
 	Either:   true,
-	If:       analyzer.HasContent,
+	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.6", rule.Before1...),
@@ -178,25 +178,25 @@ var PartURLAbsolute = &analyzer.Rule{
 nothing on another machine.`,
 	Fix:    `Write the whole URI, scheme and host included, one that the other side can reach.`,
 	Silent: `Whether anything is there. URIs of any scheme are fine, "data:" among them.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, name := ofFile(p, "url", "uri", "fileWithUri")
 		if v.Kind() != a2a.String {
 			return
 		}
 		p.Applied()
 		if !hasScheme(v) {
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected an absolute URI")
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected an absolute URI")
 		}
 	},
 }
 
 // PartMediaTypeSyntax reports a media type that is none.
-var PartMediaTypeSyntax = &analyzer.Rule{
+var PartMediaTypeSyntax = &analysis.Rule{
 	ID:       "part-media-type-syntax",
 	Title:    "media type of a part or file is malformed",
-	Level:    analyzer.Should,
+	Level:    analysis.Should,
 	Either:   true,
-	If:       analyzer.HasContent,
+	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.6", rule.Before1...),
@@ -206,24 +206,24 @@ var PartMediaTypeSyntax = &analyzer.Rule{
 image/png or text/plain is not found.`,
 	Fix:    `Write type and subtype, such as image/png, text/plain or application/json.`,
 	Silent: `Media types that are not registered, parameters, and an empty text.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, name := ofFile(p, "mediaType", "mimeType", "")
 		if v.Kind() != a2a.String || v.Is("") {
 			return
 		}
 		p.Applied()
 		if !rule.IsMediaType(v.Text()) {
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected type/subtype")
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected type/subtype")
 		}
 	},
 }
 
 // OutputModeAccepted reports content of a type that the client did not ask for.
-var OutputModeAccepted = &analyzer.Rule{
+var OutputModeAccepted = &analysis.Rule{
 	ID:       "output-mode-accepted",
 	Title:    "output of a media type that the client does not accept",
-	Level:    analyzer.Should,
-	If:       analyzer.HasContent,
+	Level:    analysis.Should,
+	If:       analysis.HasContent,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
@@ -236,7 +236,7 @@ no use for, although the task looks well done.`,
 	Silent: `Parts that declare no media type, messages of a status or a history, requests that accept nothing in
 particular. Parameters of types do not count, and short names such as "text" stand for every subtype. Before 1.0, where
 no sentence asks the agent to heed the list, it is a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.In != a2a.InArtifact && p.Entity.In != a2a.InResult || !p.Exchange.Call.Operation.Sends() {
 			return
 		}
@@ -255,19 +255,19 @@ no sentence asks the agent to heed the list, it is a note.`,
 				return
 			}
 		}
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
-		p.Report(p.Here(name), "the output is "+analyzer.Quote(v), "expected one of "+analyzer.Quote(accepted),
-			analyzer.AtMost(worst))
+		p.Report(p.Here(name), "the output is "+analysis.Quote(v), "expected one of "+analysis.Quote(accepted),
+			analysis.AtMost(worst))
 	},
 }
 
 const maxModes = 100 // that are compared with each part
 
 // acceptedModes returns the output modes that the client of the exchange accepts.
-func acceptedModes(p *analyzer.Pass) a2a.Value {
+func acceptedModes(p *analysis.Pass) a2a.Value {
 	configuration := p.Exchange.Call.Params.Get("configuration")
 	modes := configuration.Get("acceptedOutputModes")
 	if !modes.Exists() {

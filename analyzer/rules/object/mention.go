@@ -3,7 +3,7 @@ package object
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -11,7 +11,7 @@ import (
 // Mentions is the family of rules about what a message or an artifact names: extensions and other tasks.
 var Mentions = rule.Family{
 	Name:     "mention",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
@@ -23,14 +23,14 @@ var Mentions = rule.Family{
 )
 
 // MsgExtensionsURI reports a list of extensions that names none.
-var MsgExtensionsURI = &analyzer.Rule{
+var MsgExtensionsURI = &analysis.Rule{
 	ID:     "msg-extensions-uri",
 	Title:  "extensions of a message or artifact are not a list of URIs",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Side:   a2a.Agent,
 	Either: true,
-	On:     analyzer.MessageSeen | analyzer.ArtifactSeen,
-	If:     analyzer.HasMentions,
+	On:     analysis.MessageSeen | analysis.ArtifactSeen,
+	If:     analysis.HasMentions,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
@@ -41,18 +41,18 @@ var MsgExtensionsURI = &analyzer.Rule{
 there; a name or an object in their place finds nothing, or fails the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,
 	Silent: `Whether the card declares the extension. Of several such entries in one list the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		list := p.Entity.Member("extensions")
 		if !list.Exists() {
 			return
 		}
 		p.Applied()
 		if list.Kind() != a2a.Array {
-			p.Report(p.Here("extensions"), "extensions is "+analyzer.Quote(list), "expected a list of URIs")
+			p.Report(p.Here("extensions"), "extensions is "+analysis.Quote(list), "expected a list of URIs")
 		}
 		for i, v := range list.Elems() {
 			if !hasScheme(v) {
-				p.Report(element(p, "extensions", i), analyzer.Quote(v)+" is no URI", "expected the URI of an extension")
+				p.Report(element(p, "extensions", i), analysis.Quote(v)+" is no URI", "expected the URI of an extension")
 				return
 			}
 		}
@@ -60,37 +60,37 @@ there; a name or an object in their place finds nothing, or fails the whole mess
 }
 
 // MsgReferenceTaskIDs reports references that lead nowhere.
-var MsgReferenceTaskIDs = &analyzer.Rule{
+var MsgReferenceTaskIDs = &analysis.Rule{
 	ID:     "msg-reference-task-ids",
 	Title:  "referenceTaskIds are not a list of task ids",
-	Level:  analyzer.Must,
+	Level:  analysis.Must,
 	Side:   a2a.Client,
 	Either: true,
-	On:     analyzer.MessageSeen,
-	If:     analyzer.HasMentions,
+	On:     analysis.MessageSeen,
+	If:     analysis.HasMentions,
 	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
 agents, or read as its letters.`,
 	Fix:    `Write a list of strings, each the id of another task.`,
 	Silent: `Whether the tasks exist. A message that refers to its own task is a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		list := p.Entity.Member("referenceTaskIds")
 		if !list.Exists() {
 			return
 		}
 		p.Applied()
 		if list.Kind() != a2a.Array {
-			p.Report(p.Here("referenceTaskIds"), "referenceTaskIds is "+analyzer.Quote(list), "expected a list of task ids")
+			p.Report(p.Here("referenceTaskIds"), "referenceTaskIds is "+analysis.Quote(list), "expected a list of task ids")
 			return
 		}
 		own := p.Entity.Member("taskId").Raw()
 		for i, v := range list.Elems() {
 			switch {
 			case v.Kind() != a2a.String:
-				p.Report(element(p, "referenceTaskIds", i), analyzer.Quote(v)+" is not a task id", "expected a string")
+				p.Report(element(p, "referenceTaskIds", i), analysis.Quote(v)+" is not a task id", "expected a string")
 				return
 			case len(own) > 0 && string(own) == string(v.Raw()):
-				p.Report(element(p, "referenceTaskIds", i), "the message refers to its own task "+analyzer.Quote(v),
-					"expected other tasks", analyzer.AtMost(analyzer.Note))
+				p.Report(element(p, "referenceTaskIds", i), "the message refers to its own task "+analysis.Quote(v),
+					"expected other tasks", analysis.AtMost(analysis.Note))
 				return
 			}
 		}

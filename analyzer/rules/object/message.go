@@ -3,7 +3,7 @@ package object
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -12,8 +12,8 @@ import (
 // Messages is the family of rules about the shape of a message, whoever sends it.
 var Messages = rule.Family{
 	Name:     "message",
-	Category: analyzer.Lifecycle,
-	On:       analyzer.MessageSeen,
+	Category: analysis.Lifecycle,
+	On:       analysis.MessageSeen,
 }.Of(
 	MsgObject,
 	MsgIDPresent,
@@ -27,12 +27,12 @@ var Messages = rule.Family{
 )
 
 // MsgObject reports a send without a message.
-var MsgObject = &analyzer.Rule{
+var MsgObject = &analysis.Rule{
 	ID:       "msg-object",
 	Title:    "message to send is missing or not an object",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen | analyzer.FrameSeen,
+	On:       analysis.RequestSeen | analysis.FrameSeen,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.1", rule.Before1...),
@@ -43,11 +43,11 @@ nothing to work on, and mostly answers that the parameters are invalid.`,
 	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
 	Silent: `Over HTTP+JSON the member "request" of 0.x is taken for the message. Parameters that are not an object,
 and a body that is not JSON, are left to the rules about them.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		switch {
 		case !p.Exchange.Call.Operation.Sends():
 			return
-		case p.Kind == analyzer.RequestSeen:
+		case p.Kind == analysis.RequestSeen:
 			if lacksParams(p) {
 				p.Report(p.Exchange.RequestPlace().Body(), "there are no parameters", "expected a message to send")
 			}
@@ -66,14 +66,14 @@ and a body that is not JSON, are left to the rules about them.`,
 		case !message.Exists():
 			p.Report(p.Here(), "there is no message", "expected a message to send")
 		case message.Kind() != a2a.Object:
-			p.Report(p.Here(name), "the message is "+analyzer.Quote(message), "expected an object")
+			p.Report(p.Here(name), "the message is "+analysis.Quote(message), "expected an object")
 		}
 	},
 }
 
 // lacksParams reports whether the request at hand has no parameters at all: over HTTP+JSON no body, over JSON-RPC no
 // params, or the null that stands for that in 0.1.
-func lacksParams(p *analyzer.Pass) bool {
+func lacksParams(p *analysis.Pass) bool {
 	call := &p.Exchange.Call
 	switch {
 	case call.Batch != nil:
@@ -86,10 +86,10 @@ func lacksParams(p *analyzer.Pass) bool {
 }
 
 // MsgIDPresent reports a message without an id.
-var MsgIDPresent = &analyzer.Rule{
+var MsgIDPresent = &analysis.Rule{
 	ID:       "msg-id-present",
 	Title:    "message without a messageId",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnAll,
@@ -102,29 +102,29 @@ are put together; typed clients and agents refuse a message without.`,
 	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
 again.`,
 	Silent: `What the id looks like. In a history, messages of the client that were judged when they were sent.`,
-	Check: func(p *analyzer.Pass) {
-		requireText(p, "messageId", analyzer.Error)
+	Check: func(p *analysis.Pass) {
+		requireText(p, "messageId", analysis.Error)
 	},
 }
 
 // requireText reports a member of the entity at hand that is missing, null, no string, or empty.
-func requireText(p *analyzer.Pass, name string, worst analyzer.Severity) {
+func requireText(p *analysis.Pass, name string, worst analysis.Severity) {
 	p.Applied()
 	switch v := p.Entity.Member(name); {
 	case !v.Exists():
-		p.Report(p.Here(), name+" is missing", "expected a non-empty string", analyzer.AtMost(worst))
+		p.Report(p.Here(), name+" is missing", "expected a non-empty string", analysis.AtMost(worst))
 	case v.Kind() != a2a.String:
-		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected a non-empty string")
+		p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected a non-empty string")
 	case v.Is(""):
-		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected a non-empty string", analyzer.AtMost(worst))
+		p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected a non-empty string", analysis.AtMost(worst))
 	}
 }
 
 // MsgRoleEnum reports a role that no message of the dialect can have.
-var MsgRoleEnum = &analyzer.Rule{
+var MsgRoleEnum = &analysis.Rule{
 	ID:       "msg-role-enum",
 	Title:    "role missing or unknown",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnAll,
@@ -138,7 +138,7 @@ puts it into the wrong mouth, which a language model then goes on from.`,
 	Fix: `Write "user" or "agent" before 1.0, and "ROLE_USER" or "ROLE_AGENT" in 1.0.`,
 	Silent: `Before 1.0, over HTTP+JSON, the spelling of 1.0. In 1.0 the spelling of other versions is left to
 enum-name-string. In a history, messages of the client that were judged when they were sent.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		role := p.Entity.Member("role")
 		switch modern := p.Entity.Modern(); {
@@ -148,12 +148,12 @@ enum-name-string. In a history, messages of the client that were judged when the
 		case modern && !unknownWord(p, role) && (role.Kind() == a2a.Number || a2a.RoleOf(role.Text()) != a2a.NoRole):
 			// a role, and only written in another way
 		default:
-			p.Report(p.Here("role"), "role is "+analyzer.Quote(role)+whoseSpelling(p, role), "expected "+roleNames(p))
+			p.Report(p.Here("role"), "role is "+analysis.Quote(role)+whoseSpelling(p, role), "expected "+roleNames(p))
 		}
 	},
 }
 
-func roleNames(p *analyzer.Pass) string {
+func roleNames(p *analysis.Pass) string {
 	if p.Entity.Modern() || p.Exchange.Call.Binding == a2a.GRPC {
 		return `"ROLE_USER" or "ROLE_AGENT"`
 	}
@@ -161,7 +161,7 @@ func roleNames(p *analyzer.Pass) string {
 }
 
 // isRole reports whether a value is the role as the dialect at hand spells it.
-func isRole(p *analyzer.Pass, v a2a.Value, role a2a.Role) bool {
+func isRole(p *analysis.Pass, v a2a.Value, role a2a.Role) bool {
 	old, modern := v.Is("user"), v.Is("ROLE_USER")
 	if role == a2a.AgentRole {
 		old, modern = v.Is("agent"), v.Is("ROLE_AGENT")
@@ -176,10 +176,10 @@ func isRole(p *analyzer.Pass, v a2a.Value, role a2a.Role) bool {
 }
 
 // MsgRoleClient reports a client that speaks as the agent.
-var MsgRoleClient = &analyzer.Rule{
+var MsgRoleClient = &analysis.Rule{
 	ID:       "msg-role-client",
 	Title:    "client sends a message in the role of the agent",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Client,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -192,30 +192,30 @@ conversation from roles takes such a message for its own words, and does not ans
 user there.`,
 	Silent: `Roles that are missing or unknown. Before 1.0 the finding is a warning: there the role of the user is only
 what is usual.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		role := p.Entity.Member("role")
 		if p.Entity.In != a2a.InRequest || role.Kind() != a2a.String {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if !p.Entity.Modern() {
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		}
 		p.Applied()
 		if isRole(p, role, a2a.AgentRole) {
-			p.Report(p.Here("role"), "the client's message has the role "+analyzer.Quote(role), "expected that of the user",
-				analyzer.AtMost(worst))
+			p.Report(p.Here("role"), "the client's message has the role "+analysis.Quote(role), "expected that of the user",
+				analysis.AtMost(worst))
 		}
 	},
 }
 
 // MsgRoleServer reports an agent that speaks as the user.
-var MsgRoleServer = &analyzer.Rule{
+var MsgRoleServer = &analysis.Rule{
 	ID:       "msg-role-server",
 	Title:    "agent answers in the role of the user",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	If:       analyzer.Told,
+	If:       analysis.Told,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", rule.Before1...),
@@ -225,23 +225,23 @@ var MsgRoleServer = &analyzer.Rule{
 client shows them as if the user had said them, and may send them back.`,
 	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
 	Silent: `Messages of a history, where both sides speak. Roles that are missing or unknown.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		role := p.Entity.Member("role")
 		if p.Entity.In != a2a.InResult && p.Entity.In != a2a.InStatus || role.Kind() != a2a.String {
 			return
 		}
 		p.Applied()
 		if isRole(p, role, a2a.UserRole) {
-			p.Report(p.Here("role"), "the agent's message has the role "+analyzer.Quote(role), "expected that of the agent")
+			p.Report(p.Here("role"), "the agent's message has the role "+analysis.Quote(role), "expected that of the agent")
 		}
 	},
 }
 
 // MsgPartsArray reports a message without a list of parts.
-var MsgPartsArray = &analyzer.Rule{
+var MsgPartsArray = &analysis.Rule{
 	ID:       "msg-parts-array",
 	Title:    "parts of a message missing or not a list",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnAll,
@@ -259,23 +259,23 @@ a history, messages of the client that were judged when they were sent.`,
 }
 
 // requirePartsList reports a message or artifact whose parts are no list.
-func requirePartsList(p *analyzer.Pass) {
+func requirePartsList(p *analysis.Pass) {
 	p.Applied()
 	parts, name := partsOf(p)
 	switch {
 	case parts.Exists() && parts.Kind() != a2a.Array:
-		p.Report(p.Here(name), name+" is "+analyzer.Quote(parts), "expected a list of parts")
+		p.Report(p.Here(name), name+" is "+analysis.Quote(parts), "expected a list of parts")
 	case !parts.Exists():
-		worst := analyzer.Error
+		worst := analysis.Error
 		if p.Entity.Proto() || isLastChunk(p) {
-			worst = analyzer.Note // the proto JSON of an empty list
+			worst = analysis.Note // the proto JSON of an empty list
 		}
-		p.Report(p.Here(), "parts is missing", "expected a list of parts", analyzer.AtMost(worst))
+		p.Report(p.Here(), "parts is missing", "expected a list of parts", analysis.AtMost(worst))
 	}
 }
 
 // partsOf returns the parts of the message or artifact at hand, and under which name they stand.
-func partsOf(p *analyzer.Pass) (a2a.Value, string) {
+func partsOf(p *analysis.Pass) (a2a.Value, string) {
 	if parts := p.Entity.Member("parts"); parts.Exists() || !p.Entity.Proto() {
 		return parts, "parts"
 	}
@@ -283,13 +283,13 @@ func partsOf(p *analyzer.Pass) (a2a.Value, string) {
 }
 
 // MsgPartsNonempty reports a message that says nothing.
-var MsgPartsNonempty = &analyzer.Rule{
+var MsgPartsNonempty = &analysis.Rule{
 	ID:       "msg-parts-nonempty",
 	Title:    "message without any part",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	Either:   true,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
@@ -300,29 +300,29 @@ have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,
 	Silent: `0.3, which does not ask for it. In 0.2 it is an error only if the card names a version up to 0.2.5, and else a
 note; so it is before 1.0 over HTTP+JSON. In a history, messages of the client that were judged when they were sent.`,
-	Check: func(p *analyzer.Pass) { requireParts(p, analyzer.Error) },
+	Check: func(p *analysis.Pass) { requireParts(p, analysis.Error) },
 }
 
 // requireParts reports an empty list of parts of a message or artifact.
-func requireParts(p *analyzer.Pass, worst analyzer.Severity) {
+func requireParts(p *analysis.Pass, worst analysis.Severity) {
 	parts, name := partsOf(p)
 	if parts.Kind() != a2a.Array {
 		return
 	}
 	p.Applied()
 	if p.Entity.Proto() || p.Dialects.Has(a2a.V0_2) && !rule.Before0_2_6(p) {
-		worst = analyzer.Note
+		worst = analysis.Note
 	}
 	if !parts.Elem(0).Exists() {
-		p.Report(p.Here(name), name+" is []", "expected at least one part", analyzer.AtMost(worst))
+		p.Report(p.Here(name), name+" is []", "expected at least one part", analysis.AtMost(worst))
 	}
 }
 
 // MsgKind reports a message that says it is something else.
-var MsgKind = &analyzer.Rule{
+var MsgKind = &analysis.Rule{
 	ID:       "msg-kind",
 	Title:    `message without kind "message"`,
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnRPC,
@@ -334,7 +334,7 @@ does not find it reads nothing at all.`,
 	Silent: `In events of a stream, event-kind reports it. Anywhere but in a direct answer a missing kind is a note, since
 examples of the specification leave it out, and in a history nothing. A message whose role is spelt as in 1.0 is
 reported for that instead.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		kind, direct := p.Entity.Member("kind"), p.Entity.In == a2a.InResult
 		if direct && p.Event != nil {
 			return
@@ -343,23 +343,23 @@ reported for that instead.`,
 		switch {
 		case kind.Is("message"), otherSpelling(p):
 		case kind.Exists():
-			p.Report(p.Here("kind"), "kind is "+analyzer.Quote(kind), `expected "message"`)
+			p.Report(p.Here("kind"), "kind is "+analysis.Quote(kind), `expected "message"`)
 		case direct:
 			p.Report(p.Here(), "kind is missing", `expected "message"`)
 		case p.Entity.In != a2a.InHistory:
-			p.Report(p.Here(), "kind is missing", `expected "message"`, analyzer.AtMost(analyzer.Note))
+			p.Report(p.Here(), "kind is missing", `expected "message"`, analysis.AtMost(analysis.Note))
 		}
 	},
 }
 
 // MsgContextOnServerMessage reports an answer that names no context.
-var MsgContextOnServerMessage = &analyzer.Rule{
+var MsgContextOnServerMessage = &analysis.Rule{
 	ID:       "msg-context-on-server-message",
 	Title:    "answering message without a contextId",
-	Level:    analyzer.Should,
+	Level:    analysis.Should,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerEndpoint,
-	If:       analyzer.Told,
+	Once:     analysis.PerEndpoint,
+	If:       analysis.Told,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
@@ -367,10 +367,10 @@ go on with the conversation: its next message begins another one.`,
 	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,
 	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is not a
 string, which another rule reports. It is said once for each URL.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := p.Entity.Member("contextId")
 		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() && (!v.Exists() || v.Kind() == a2a.String) {
-			requireText(p, "contextId", analyzer.Warning)
+			requireText(p, "contextId", analysis.Warning)
 		}
 	},
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -12,9 +12,9 @@ import (
 // Parts is the family of rules about the shape of parts: what they say they are, and what they hold.
 var Parts = rule.Family{
 	Name:     "part",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.PartSeen,
+	On:       analysis.PartSeen,
 }.Of(
 	PartObject,
 	PartDiscriminator,
@@ -25,12 +25,12 @@ var Parts = rule.Family{
 )
 
 // PartObject reports a part that is no object.
-var PartObject = &analyzer.Rule{
+var PartObject = &analysis.Rule{
 	ID:       "part-object",
 	Title:    "part is not an object",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
-	On:       analyzer.MessageSeen | analyzer.ArtifactSeen,
+	On:       analysis.MessageSeen | analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.5", rule.Before1...),
@@ -41,22 +41,22 @@ among them makes typed receivers refuse the whole message.`,
 	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,
 	Silent: `Parts that are not a list, which another rule reports. In a history, messages of the client that were
 judged when they were sent.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		parts, name := partsOf(p)
 		for i, part := range parts.Elems() {
 			p.Applied()
 			if part.Kind() != a2a.Object {
-				p.Report(element(p, name, i), "the part is "+analyzer.Quote(part), "expected an object")
+				p.Report(element(p, name, i), "the part is "+analysis.Quote(part), "expected an object")
 			}
 		}
 	},
 }
 
 // PartDiscriminator reports a part that does not say what it is.
-var PartDiscriminator = &analyzer.Rule{
+var PartDiscriminator = &analysis.Rule{
 	ID:       "part-discriminator",
 	Title:    "part without a known kind",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
@@ -67,16 +67,16 @@ and refuse the whole message when it is missing or says something else.`,
 	Silent: `What else the part holds. "type" in place of "kind" is a warning: examples of 0.2.0 and 0.2.1 print it so. In
 a history, messages of the client that were judged when they were sent. A message whose role is spelt as in 1.0 is
 reported for that instead.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		kind, typ := p.Entity.Member("kind"), p.Entity.Member("type")
 		switch {
 		case partKindOf(kind) != "", !kind.Exists() && otherSpelling(p):
 		case kind.Exists():
-			p.Report(p.Here(), "the part has kind "+analyzer.Quote(kind), `expected "text", "file" or "data"`)
+			p.Report(p.Here(), "the part has kind "+analysis.Quote(kind), `expected "text", "file" or "data"`)
 		case partKindOf(typ) != "":
-			p.Report(p.Here(), "the part has type "+analyzer.Quote(typ)+" and no kind, as examples of 0.2.0 and 0.2.1 print it",
-				`expected it as "kind"`, analyzer.AtMost(analyzer.Warning))
+			p.Report(p.Here(), "the part has type "+analysis.Quote(typ)+" and no kind, as examples of 0.2.0 and 0.2.1 print it",
+				`expected it as "kind"`, analysis.AtMost(analysis.Warning))
 		default:
 			p.Report(p.Here(), "the part has no kind", `expected "text", "file" or "data"`)
 		}
@@ -94,10 +94,10 @@ func partKindOf(v a2a.Value) string {
 }
 
 // PartDiscriminatorV01 reports the same for 0.1.
-var PartDiscriminatorV01 = &analyzer.Rule{
+var PartDiscriminatorV01 = &analysis.Rule{
 	ID:       "part-discriminator-v01",
 	Title:    "part of 0.1 whose kind is unclear",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_1),
@@ -107,12 +107,12 @@ member of one of these names does not know what it was given.`,
 	Fix: `Write "type":"text", "type":"file" or "type":"data" into every part.`,
 	Silent: `A missing type where one of the members text, file and data shows it: the first schemas have a default for
 it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		switch typ := p.Entity.Member("type"); {
 		case partKindOf(typ) != "":
 		case typ.Exists():
-			p.Report(p.Here(), "the part has type "+analyzer.Quote(typ), `expected "text", "file" or "data"`)
+			p.Report(p.Here(), "the part has type "+analysis.Quote(typ), `expected "text", "file" or "data"`)
 		case !p.Entity.Member("text").Exists() && !p.Entity.Member("file").Exists() && !p.Entity.Member("data").Exists():
 			p.Report(p.Here(), "the part has neither a type nor content that tells it", `expected "text", "file" or "data"`)
 		}
@@ -120,10 +120,10 @@ it.`,
 }
 
 // PartKindContentMatch reports a part without the content that it says it has.
-var PartKindContentMatch = &analyzer.Rule{
+var PartKindContentMatch = &analysis.Rule{
 	ID:       "part-kind-content-match",
 	Title:    "part lacks the content that its kind promises",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", rule.Before1...),
@@ -133,7 +133,7 @@ data. Otherwise the receiver reads an empty part, or fails.`,
 	Fix: `Put the content into the member that the part's kind names.`,
 	Silent: `Parts without a known kind, which another rule reports; an empty text; members beside the one that is
 needed.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		kind := partKindOf(p.Entity.Member("kind"))
 		if kind == "" {
 			kind = partKindOf(p.Entity.Member("type"))
@@ -150,10 +150,10 @@ needed.`,
 }
 
 // PartExactlyOne reports a part of 1.0 with two contents, or none.
-var PartExactlyOne = &analyzer.Rule{
+var PartExactlyOne = &analysis.Rule{
 	ID:       "part-exactly-one",
 	Title:    "part without exactly one content",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.1.6", a2a.V1_0),
@@ -164,7 +164,7 @@ there is nothing to read; with two the parsers that the format is made for refus
 beside mediaType and filename.`,
 	Silent: `Members that are null count as not there, except data, which may be null. In a history, messages of the client
 that were judged when they were sent.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		first, second := "", ""
 		for _, name := range [...]string{"text", "raw", "url", "data"} {
@@ -188,10 +188,10 @@ that were judged when they were sent.`,
 }
 
 // PartDataObject reports data that is no object, where it has to be one.
-var PartDataObject = &analyzer.Rule{
+var PartDataObject = &analysis.Rule{
 	ID:       "part-data-object",
 	Title:    "data of a part is not an object",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
@@ -199,7 +199,7 @@ var PartDataObject = &analyzer.Rule{
 or a list.`,
 	Fix:    `Put the value into an object under a name: {"kind":"data","data":{"items":[…]}}. 1.0 takes any value.`,
 	Silent: `What is inside. A list is a note: texts up to 0.2.5 allow it. Parts that say they are something else.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		data, kind := p.Entity.Member("data"), p.Entity.Member("kind")
 		if !data.Exists() || kind.Exists() && !kind.Is("data") {
 			return
@@ -208,9 +208,9 @@ or a list.`,
 		switch data.Kind() {
 		case a2a.Object:
 		case a2a.Array:
-			p.Report(p.Here("data"), "data is a list", "expected an object", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Here("data"), "data is a list", "expected an object", analysis.AtMost(analysis.Note))
 		default:
-			p.Report(p.Here("data"), "data is "+analyzer.Quote(data), "expected an object")
+			p.Report(p.Here("data"), "data is "+analysis.Quote(data), "expected an object")
 		}
 	},
 }

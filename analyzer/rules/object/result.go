@@ -3,7 +3,7 @@ package object
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
@@ -12,9 +12,9 @@ import (
 // Results is the family of rules about which object an answer or an event holds.
 var Results = rule.Family{
 	Name:     "result",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	SendResponseOneof,
@@ -25,17 +25,17 @@ var Results = rule.Family{
 )
 
 // SendResponseOneof reports an answer of 1.0 that is neither a task nor a message.
-var SendResponseOneof = &analyzer.Rule{
+var SendResponseOneof = &analysis.Rule{
 	ID:    "send-response-oneof",
 	Title: "answer to a message is neither a task nor a message",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("3.1.1", a2a.V1_0),
 	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one
 or the other: with neither it has no answer, with both it does not know which one counts.`,
 	Fix: `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
 	Silent: `Errors, answers that cannot be read, and answers in the shape of another version. A member that is null is not
 there; unknown members beside it do not count.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation != a2a.SendMessage {
 			return
 		}
@@ -50,14 +50,14 @@ there; unknown members beside it do not count.`,
 }
 
 // resultOf returns what a successful answer or event holds, and where it stands; not if there is nothing, or no JSON.
-func resultOf(p *analyzer.Pass) (a2a.Value, string, bool) {
+func resultOf(p *analysis.Pass) (a2a.Value, string, bool) {
 	a := p.Answer
 	switch {
 	case a == nil || a.Err != nil || a.Doc.Err != nil || p.Exchange.Call.Batch != nil:
 		return a2a.Value{}, "", false
 	case p.Exchange.Call.Binding == a2a.JSONRPC:
 		return a.Result, "/result", a.IsEnvelope && a.Result.Exists() && !a.Result.IsNull() // which rpc-result-null reports
-	case p.Kind == analyzer.AnswerSeen && !rule.Succeeded(p.Exchange.Response.Status):
+	case p.Kind == analysis.AnswerSeen && !rule.Succeeded(p.Exchange.Response.Status):
 		return a2a.Value{}, "", false
 	}
 	return a.Doc.Root, "", a.Doc.Root.Exists() && !a.IsEnvelope
@@ -79,7 +79,7 @@ func countMembers(v a2a.Value, names ...string) int {
 func memberCountText(v a2a.Value, n int, none, several string) string {
 	switch {
 	case v.Kind() != a2a.Object:
-		return "is " + analyzer.Quote(v)
+		return "is " + analysis.Quote(v)
 	case n == 0:
 		return "has " + none
 	}
@@ -87,14 +87,14 @@ func memberCountText(v a2a.Value, n int, none, several string) string {
 }
 
 // StreamResponseOneof reports an event that holds none of the four objects of a stream.
-var StreamResponseOneof = &analyzer.Rule{
+var StreamResponseOneof = &analysis.Rule{
 	ID:       "stream-response-oneof",
 	Title:    "event holds no single object of a stream",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.ForeignSeen,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.ForeignSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("3.2.3", a2a.V1_0),
@@ -107,9 +107,9 @@ object by the name of its member: with none there is nothing to read, with two p
 with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
 so late. Of several such events the first is reported. Where a stream begins with an event of another version, that is
 said instead.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding != a2a.JSONRPC
-		if p.Kind == analyzer.ForeignSeen {
+		if p.Kind == analysis.ForeignSeen {
 			if call.Streams && p.Dialects.Has(a2a.V1_0) && turnsForeign(p) {
 				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(),
 					"expected task, message, statusUpdate or artifactUpdate")
@@ -122,7 +122,7 @@ said instead.`,
 		if p.Answer.Err != nil {
 			if call.Binding == a2a.HTTPJSON && p.Exchange.Stream.Events > stream.Of(p).In(p.Exchange).Failed && !rule.OpensStream(p) {
 				p.Report(p.Place.At(p.Answer.Err.Pointer), "the event is an error",
-					"expected task, message, statusUpdate or artifactUpdate", analyzer.AtMost(analyzer.Note))
+					"expected task, message, statusUpdate or artifactUpdate", analysis.AtMost(analysis.Note))
 			}
 			return
 		}
@@ -147,13 +147,13 @@ said instead.`,
 }
 
 // SendResultType reports an answer before 1.0 that is neither a task nor a message.
-var SendResultType = &analyzer.Rule{
+var SendResultType = &analysis.Rule{
 	ID:       "send-result-type",
 	Title:    "result of a send is not a bare Task or Message",
-	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
-	Once:     analyzer.PerExchange,
+	Once:     analysis.PerExchange,
 	Cites: slices.Concat(
 		rule.Cite("7.1", rule.Before1...),
 		rule.Cite("7.2", rule.Before1...),
@@ -165,7 +165,7 @@ else has no answer, although the call succeeded.`,
 of your own.`,
 	Silent: `Errors, and results in the shape and spelling of 1.0. A Task or Message without "kind" is told by its
 members, and task-kind or msg-kind reports it. Of several wrapped events in a stream the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, at, ok := resultOf(p)
 		op := p.Exchange.Call.Operation
 		if !ok || op != a2a.SendMessage && !(op.Streams() && p.Event != nil) {
@@ -174,7 +174,7 @@ members, and task-kind or msg-kind reports it. Of several wrapped events in a st
 		p.Applied()
 		if payload := &p.Answer.Payload; payload.Wrapped {
 			p.Report(p.Place.At(at), "the "+payload.Kind.String()+" is the member "+
-				analyzer.QuoteText(payload.Pointer[len(at)+1:])+" of another object, as in 1.0",
+				analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object, as in 1.0",
 				"expected the bare "+payload.Kind.String())
 			return
 		}
@@ -194,7 +194,7 @@ members, and task-kind or msg-kind reports it. Of several wrapped events in a st
 // resultName says what an object is, or shows what is none.
 func resultName(kind a2a.PayloadKind, v a2a.Value) string {
 	if v.Kind() != a2a.Object {
-		return analyzer.Quote(v)
+		return analysis.Quote(v)
 	}
 	if kind == a2a.UnknownPayload {
 		return "an unknown object"
@@ -203,11 +203,11 @@ func resultName(kind a2a.PayloadKind, v a2a.Value) string {
 }
 
 // GetResultTask reports an answer that is not the task that was asked for.
-var GetResultTask = &analyzer.Rule{
+var GetResultTask = &analysis.Rule{
 	ID:    "get-result-task",
 	Title: "answer about a task is not the bare Task",
-	Level: analyzer.Must,
-	If:    analyzer.OfTask,
+	Level: analysis.Must,
+	If:    analysis.OfTask,
 	Cites: slices.Concat(
 		rule.Cite("7.3", rule.Before1...),
 		rule.Cite("7.4", rule.Before1...),
@@ -220,7 +220,7 @@ finds nothing in an object around it.`,
 	Fix: `Write the Task as the result, or as the body, without {"task":…} around it: that is for answers to messages
 only.`,
 	Silent: `Errors, null over JSON-RPC, and answers that cannot be read. What the Task holds is judged by other rules.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.GetTask, a2a.CancelTask:
 		default:
@@ -234,7 +234,7 @@ only.`,
 		switch payload := &p.Answer.Payload; {
 		case payload.Kind == a2a.TaskPayload && payload.Wrapped:
 			p.Report(p.Place.At(at),
-				"the Task is the member "+analyzer.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
+				"the Task is the member "+analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
 				"expected the bare Task")
 		case payload.Kind != a2a.TaskPayload:
 			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
@@ -243,11 +243,11 @@ only.`,
 }
 
 // ResultObject reports an answer that is of another JSON type than the answers to its operation are.
-var ResultObject = &analyzer.Rule{
+var ResultObject = &analysis.Rule{
 	ID:    "result-object",
 	Title: "result is not a JSON object",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("3.1", a2a.V1_0),
@@ -258,7 +258,7 @@ fail to read a text, a number or a list in its place, and the call is lost altho
 	Silent: `Errors, null over JSON-RPC, and answers that have a rule of their own: to a send, to the get and the
 cancellation of a task, and the events of 1.0 and of HTTP+JSON. Before 1.0 lists of push configs may be arrays, and
 nothing lays down what a list of tasks is.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, at, ok := resultOf(p)
 		if !ok {
 			return
@@ -291,7 +291,7 @@ nothing lays down what a list of tasks is.`,
 			p.Applied()
 			for i, config := range v.Elems() {
 				if config.Kind() != a2a.Object {
-					p.Report(p.Place.At(a2a.Ptr(at, i)), "a config is "+analyzer.Quote(config), "expected an object")
+					p.Report(p.Place.At(a2a.Ptr(at, i)), "a config is "+analysis.Quote(config), "expected an object")
 					return
 				}
 			}
@@ -300,7 +300,7 @@ nothing lays down what a list of tasks is.`,
 			}
 		}
 		if p.Applied(); v.Kind() != a2a.Object {
-			p.Report(p.Place.At(at), "the result is "+analyzer.Quote(v), "expected an object")
+			p.Report(p.Place.At(at), "the result is "+analysis.Quote(v), "expected an object")
 		}
 	},
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"strconv"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
 
 // element returns the place of an element of a list in the entity at hand.
-func element(p *analyzer.Pass, name string, index int) analyzer.Place {
+func element(p *analysis.Pass, name string, index int) analysis.Place {
 	return p.Here(name, strconv.Itoa(index))
 }
 

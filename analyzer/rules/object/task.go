@@ -3,7 +3,7 @@ package object
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -11,9 +11,9 @@ import (
 // Tasks is the family of rules about the shape of a task and its status.
 var Tasks = rule.Family{
 	Name:     "task",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.SnapshotSeen,
+	On:       analysis.SnapshotSeen,
 	Bindings: rule.OnAll,
 }.Of(
 	TaskIDPresent,
@@ -25,10 +25,10 @@ var Tasks = rule.Family{
 )
 
 // TaskIDPresent reports a task without an id.
-var TaskIDPresent = &analyzer.Rule{
+var TaskIDPresent = &analysis.Rule{
 	ID:    "task-id-present",
 	Title: "task without an id",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1.1", a2a.V1_0),
@@ -37,16 +37,16 @@ var TaskIDPresent = &analyzer.Rule{
 task is lost as soon as the answer is read.`,
 	Fix:    `Write the task's id as a non-empty string into every Task.`,
 	Silent: `What the id looks like.`,
-	Check: func(p *analyzer.Pass) {
-		requireText(p, "id", analyzer.Error)
+	Check: func(p *analysis.Pass) {
+		requireText(p, "id", analysis.Error)
 	},
 }
 
 // TaskContextID reports a task without a context.
-var TaskContextID = &analyzer.Rule{
+var TaskContextID = &analysis.Rule{
 	ID:       "task-context-id",
 	Title:    "task without a contextId",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"field-type"},
@@ -54,16 +54,16 @@ var TaskContextID = &analyzer.Rule{
 Task without it, and no client can begin a second task in the same conversation.`,
 	Fix:    `Write the context's id into every Task.`,
 	Silent: `1.0, where the member may be left out, and 0.1, which has no contexts.`,
-	Check: func(p *analyzer.Pass) {
-		requireText(p, "contextId", analyzer.Error)
+	Check: func(p *analysis.Pass) {
+		requireText(p, "contextId", analysis.Error)
 	},
 }
 
 // TaskStatusPresent reports a task that does not say how it stands.
-var TaskStatusPresent = &analyzer.Rule{
+var TaskStatusPresent = &analysis.Rule{
 	ID:    "task-status-present",
 	Title: "task without a status, or status without a state",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1.1", a2a.V1_0),
@@ -76,32 +76,32 @@ Without it the client waits without end or gives up.`,
 }
 
 // requireState reports a task or status update whose status says no state.
-func requireState(p *analyzer.Pass) {
+func requireState(p *analysis.Pass) {
 	p.Applied()
 	status := p.Entity.Member("status")
 	switch {
 	case !status.Exists():
 		p.Report(p.Here(), "status is missing", "expected a status with a state")
 	case status.Kind() != a2a.Object:
-		p.Report(p.Here("status"), "status is "+analyzer.Quote(status), "expected an object with a state")
+		p.Report(p.Here("status"), "status is "+analysis.Quote(status), "expected an object with a state")
 	default:
 		if state := status.Get("state"); !state.Exists() || state.IsNull() {
-			worst := analyzer.Error
+			worst := analysis.Error
 			if p.Entity.Proto() {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
-			p.Report(p.Here("status"), "the status has no state", "expected a state", analyzer.AtMost(worst))
+			p.Report(p.Here("status"), "the status has no state", "expected a state", analysis.AtMost(worst))
 		}
 	}
 }
 
 // TaskStateEnum reports a state that the dialect does not have.
-var TaskStateEnum = &analyzer.Rule{
+var TaskStateEnum = &analysis.Rule{
 	ID:    "task-state-enum",
 	Title: "unknown task state",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
-	On:    analyzer.StatusSeen,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.StatusSeen,
 	Cites: slices.Concat(
 		rule.Cite("6.3", rule.Before1...),
 		rule.Cite("4.1.3", a2a.V1_0),
@@ -114,7 +114,7 @@ status message or in metadata.`,
 	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other
 versions is left to enum-name-string. With an extension activated the finding is a note for a text. Of several in an
 exchange the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		state := p.Entity.Member("state")
 		if !state.Exists() {
 			return
@@ -123,17 +123,17 @@ exchange the first is reported.`,
 		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) && !unknownWord(p, state) {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if state.Kind() == a2a.String && hasExtensions(p.Exchange) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
-		p.Report(p.Here("state"), "the state is "+analyzer.Quote(state)+whoseSpelling(p, state),
-			"expected "+stateNames(p, state), analyzer.AtMost(worst))
+		p.Report(p.Here("state"), "the state is "+analysis.Quote(state)+whoseSpelling(p, state),
+			"expected "+stateNames(p, state), analysis.AtMost(worst))
 	},
 }
 
 // isState reports whether a value is a state as the dialects at hand spell it.
-func isState(p *analyzer.Pass, v a2a.Value) bool {
+func isState(p *analysis.Pass, v a2a.Value) bool {
 	if v.Kind() != a2a.String || v.Is("") {
 		return false
 	}
@@ -151,7 +151,7 @@ func isState(p *analyzer.Pass, v a2a.Value) bool {
 }
 
 // unknownWord reports whether a value is a number over gRPC, which stands for a word that the enumeration does not have.
-func unknownWord(p *analyzer.Pass, v a2a.Value) bool {
+func unknownWord(p *analysis.Pass, v a2a.Value) bool {
 	return p.Exchange.Call.Binding == a2a.GRPC && v.Kind() == a2a.Number
 }
 
@@ -161,7 +161,7 @@ func inOtherSpelling(v a2a.Value) bool {
 }
 
 // hasExtensions reports whether an extension was asked for or activated.
-func hasExtensions(x *analyzer.Exchange) bool {
+func hasExtensions(x *analysis.Exchange) bool {
 	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
 		if x.Request.Fields.Has(name) || x.Response.Fields.Has(name) || x.Trailer.Has(name) {
 			return true
@@ -171,34 +171,34 @@ func hasExtensions(x *analyzer.Exchange) bool {
 }
 
 // TaskStateUnspecified reports a state that says nothing.
-var TaskStateUnspecified = &analyzer.Rule{
+var TaskStateUnspecified = &analysis.Rule{
 	ID:    "task-state-unspecified",
 	Title: "task state TASK_STATE_UNSPECIFIED",
-	Level: analyzer.Should,
-	On:    analyzer.StatusSeen,
+	Level: analysis.Should,
+	On:    analysis.StatusSeen,
 	Cites: rule.Cite("5.7", a2a.V1_0),
 	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
 neither whether to wait nor whether there is a result.`,
 	Fix: `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
 	Silent: `The state unknown of older versions, which is legal there. It is a warning, since the comment on the value
 lets it stand for a state that is not known.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		state := p.Entity.Member("state")
 		if state.Kind() != a2a.String {
 			return
 		}
 		p.Applied()
 		if state.Is("TASK_STATE_UNSPECIFIED") {
-			p.Report(p.Here("state"), "the state is "+analyzer.Quote(state), "expected a state that is set")
+			p.Report(p.Here("state"), "the state is "+analysis.Quote(state), "expected a state that is set")
 		}
 	},
 }
 
 // TaskKind reports a task that does not say it is one.
-var TaskKind = &analyzer.Rule{
+var TaskKind = &analysis.Rule{
 	ID:       "task-kind",
 	Title:    `task without kind "task"`,
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "task-context-id"},
@@ -206,7 +206,7 @@ var TaskKind = &analyzer.Rule{
 does not find it reads nothing at all.`,
 	Fix:    `Write "kind":"task" into every Task.`,
 	Silent: `Events of a stream, which event-kind judges, and tasks inside another object, which get-result-task judges.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Event != nil || p.Entity.Within != a2a.NoEntity {
 			return
 		}
@@ -214,7 +214,7 @@ does not find it reads nothing at all.`,
 		switch kind := p.Entity.Member("kind"); {
 		case kind.Is("task"):
 		case kind.Exists():
-			p.Report(p.Here("kind"), "kind is "+analyzer.Quote(kind), `expected "task"`)
+			p.Report(p.Here("kind"), "kind is "+analysis.Quote(kind), `expected "task"`)
 		default:
 			p.Report(p.Here(), "kind is missing", `expected "task"`)
 		}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
@@ -13,7 +13,7 @@ import (
 // Timestamps is the family of rules about how a time is written.
 var Timestamps = rule.Family{
 	Name:     "timestamp",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	Cites:    rule.Cite("5.6.1", a2a.V1_0),
 }.Of(
@@ -24,11 +24,11 @@ var Timestamps = rule.Family{
 )
 
 // TaskTimestampFormat reports a time before 1.0 that is none of ISO 8601.
-var TaskTimestampFormat = &analyzer.Rule{
+var TaskTimestampFormat = &analysis.Rule{
 	ID:       "task-timestamp-format",
 	Title:    "timestamp is not an ISO 8601 date and time",
-	Level:    analyzer.Must,
-	On:       analyzer.StatusSeen,
+	Level:    analysis.Must,
+	On:       analysis.StatusSeen,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("6.2", rule.Before1...),
 	Doc: `A status says when it was recorded. Clients sort and show by it; a number of seconds or a date in words cannot be
@@ -36,32 +36,32 @@ read by what reads ISO 8601.`,
 	Fix: `Write 2025-04-02T16:59:25Z, in UTC.`,
 	Silent: `A time without a zone, which examples of the specification have; every other form of ISO 8601; a timestamp
 that is null.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := p.Entity.Member("timestamp")
 		if !v.Exists() {
 			return
 		}
 		p.Applied()
 		if v.Kind() != a2a.String || !isISO8601(content(v)) {
-			p.Report(p.Here("timestamp"), "timestamp is "+analyzer.Quote(v), "expected an ISO 8601 date and time")
+			p.Report(p.Here("timestamp"), "timestamp is "+analysis.Quote(v), "expected an ISO 8601 date and time")
 		}
 	},
 }
 
 // TimestampUTCZ reports a time of 1.0 in another form than the one that it lays down.
-var TimestampUTCZ = &analyzer.Rule{
+var TimestampUTCZ = &analysis.Rule{
 	ID:       "timestamp-utc-z",
 	Title:    "timestamp is not written as 2026-03-01T10:00:00.000Z",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
-	On:       analyzer.StatusSeen | analyzer.FrameSeen,
+	On:       analysis.StatusSeen | analysis.FrameSeen,
 	Bindings: rule.OnJSON,
 	Doc: `1.0 has one way to write a time: date, T, time, Z. Parsers of it refuse everything else, and with it the whole
 message; a time without a zone is read as any.`,
 	Fix: `Format times in UTC as 2026-03-01T10:00:00.000Z.`,
 	Silent: `Any number of digits after the point. A small t or z is a note, and an offset has a rule of its own. Times in
 metadata and data are free.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, name := timeOf(p)
 		if !v.Exists() {
 			return
@@ -71,40 +71,40 @@ metadata and data are free.`,
 		if form != odd && form != lowerCase {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if form == lowerCase {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
-		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected YYYY-MM-DDThh:mm:ss.sssZ", analyzer.AtMost(worst))
+		p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected YYYY-MM-DDThh:mm:ss.sssZ", analysis.AtMost(worst))
 	},
 }
 
 // TimestampNoOffset reports a time of 1.0 in another zone than UTC, or in UTC by an offset.
-var TimestampNoOffset = &analyzer.Rule{
+var TimestampNoOffset = &analysis.Rule{
 	ID:       "timestamp-no-offset",
 	Title:    "timestamp with an offset in place of Z",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Either:   true,
-	On:       analyzer.StatusSeen | analyzer.FrameSeen,
+	On:       analysis.StatusSeen | analysis.FrameSeen,
 	Bindings: rule.OnJSON,
 	Doc: `Times of 1.0 are in UTC and end with Z. Receivers compare them as text and sort by them: with an offset the order
 comes out wrong, and strict parsers refuse the message.`,
 	Fix:    `Convert to UTC and write Z. In Python replace "+00:00", which isoformat() prints.`,
 	Silent: `Times that are wrong in another way, which timestamp-utc-z reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v, name := timeOf(p)
 		if !v.Exists() {
 			return
 		}
 		p.Applied()
 		if readTime(v) == offset {
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v), `expected UTC with "Z"`)
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v), `expected UTC with "Z"`)
 		}
 	},
 }
 
 // timeOf returns the typed time in the object at hand and its name. What stands in a query is text.
-func timeOf(p *analyzer.Pass) (a2a.Value, string) {
+func timeOf(p *analysis.Pass) (a2a.Value, string) {
 	switch {
 	case p.Entity.Type == a2a.StatusEntity:
 		return p.Entity.Member("timestamp"), "timestamp"
@@ -115,23 +115,23 @@ func timeOf(p *analyzer.Pass) (a2a.Value, string) {
 }
 
 // TimestampMillis points to an agent whose times have whole seconds only.
-var TimestampMillis = &analyzer.Rule{
+var TimestampMillis = &analysis.Rule{
 	ID:       "timestamp-millis",
 	Title:    "timestamps without milliseconds",
-	Level:    analyzer.Advice,
-	Once:     analyzer.PerEndpoint,
-	On:       analyzer.FrameSeen | analyzer.StreamEnded,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Advice,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.FrameSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnJSONCall,
 	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot
 be sorted by times of whole seconds, and a list by time shows them in any order.`,
 	Fix: `Keep the milliseconds when a status is recorded, and print them: 2026-03-01T10:00:00.125Z.`,
 	Silent: `A time on a whole second may be so by chance: it takes three different ones in one stream or list, and none
 with a fraction. It is said once for each URL.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		var clock stream.Clock
 		switch {
-		case p.Kind == analyzer.StreamEnded:
+		case p.Kind == analysis.StreamEnded:
 			clock = stream.Of(p).In(p.Exchange).Clock
 		case p.Entity.Type == a2a.TaskListEntity:
 			for _, task := range p.Entity.Member("tasks").Elems() {

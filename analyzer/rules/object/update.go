@@ -3,7 +3,7 @@ package object
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -12,9 +12,9 @@ import (
 // Updates is the family of rules about the shape of the events that tell of a task's status and artifacts.
 var Updates = rule.Family{
 	Name:     "update",
-	Category: analyzer.Streaming,
+	Category: analysis.Streaming,
 	Side:     a2a.Agent,
-	On:       analyzer.UpdateSeen,
+	On:       analysis.UpdateSeen,
 }.Of(
 	EventKind,
 	EventIDs,
@@ -26,11 +26,11 @@ var Updates = rule.Family{
 )
 
 // EventKind reports an event that does not say what it is.
-var EventKind = &analyzer.Rule{
+var EventKind = &analysis.Rule{
 	ID:       "event-kind",
 	Title:    "event without a known kind",
-	Level:    analyzer.Must,
-	On:       analyzer.EventSeen | analyzer.ForeignSeen,
+	Level:    analysis.Must,
+	On:       analysis.EventSeen | analysis.ForeignSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
@@ -40,12 +40,12 @@ version would send.`,
 	Fix: `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
 	Silent: `Errors; null, which another rule reports; streams of which every event is in another version, for which there
 are rules of their own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || !p.Exchange.Call.Streams {
 			return
 		}
 		result := p.Answer.Result
-		if p.Kind == analyzer.ForeignSeen {
+		if p.Kind == analysis.ForeignSeen {
 			if turnsForeign(p) && !isKind(result.Get("kind")) {
 				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(), expectedKind)
 			}
@@ -59,9 +59,9 @@ are rules of their own.`,
 		switch {
 		case isKind(kind):
 		case result.Kind() != a2a.Object:
-			p.Report(p.Place.At("/result"), "the event is "+analyzer.Quote(result), expectedKind)
+			p.Report(p.Place.At("/result"), "the event is "+analysis.Quote(result), expectedKind)
 		case kind.Exists():
-			p.Report(p.Place.At("/result/kind"), "kind is "+analyzer.Quote(kind), expectedKind)
+			p.Report(p.Place.At("/result/kind"), "kind is "+analysis.Quote(kind), expectedKind)
 		default:
 			p.Report(p.Place.At("/result"), "the event has no kind", expectedKind)
 		}
@@ -77,16 +77,16 @@ const expectedKind = `expected "task", "message", "status-update" or "artifact-u
 
 // turnsForeign reports whether the event at hand is the first of its stream in another dialect, after others that were
 // in that of the request. Where the first event is foreign, the version is at fault, and not the event.
-func turnsForeign(p *analyzer.Pass) bool {
+func turnsForeign(p *analysis.Pass) bool {
 	so := p.Exchange.Stream.Dialects
 	return !so.Empty() && !so.Intersect(p.Exchange.Dialects).Empty()
 }
 
 // EventIDs reports an update that does not say which task it is about.
-var EventIDs = &analyzer.Rule{
+var EventIDs = &analysis.Rule{
 	ID:       "event-ids",
 	Title:    "update without taskId or contextId",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
@@ -99,21 +99,21 @@ where it belongs, and typed clients refuse the event.`,
 	Fix: `Write taskId and contextId into every update.`,
 	Silent: `Which task and context they name. In 1.0 a missing contextId is a warning: an example of the specification
 leaves it out.`,
-	Check: func(p *analyzer.Pass) {
-		requireText(p, "taskId", analyzer.Error)
-		worst := analyzer.Error
+	Check: func(p *analysis.Pass) {
+		requireText(p, "taskId", analysis.Error)
+		worst := analysis.Error
 		if p.Entity.Modern() {
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		}
 		requireText(p, "contextId", worst)
 	},
 }
 
 // EventIDV01 reports the same for 0.1.
-var EventIDV01 = &analyzer.Rule{
+var EventIDV01 = &analysis.Rule{
 	ID:       "event-id-v01",
 	Title:    "update of 0.1 without an id",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_1),
@@ -123,16 +123,16 @@ var EventIDV01 = &analyzer.Rule{
 the update belongs.`,
 	Fix:    `Write the task's id as "id" into every update.`,
 	Silent: `Which task it names.`,
-	Check: func(p *analyzer.Pass) {
-		requireText(p, "id", analyzer.Error)
+	Check: func(p *analysis.Pass) {
+		requireText(p, "id", analysis.Error)
 	},
 }
 
 // EventStatus reports a status update without a state.
-var EventStatus = &analyzer.Rule{
+var EventStatus = &analysis.Rule{
 	ID:       "event-status",
 	Title:    "status update without a state",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", rule.Before1...),
@@ -142,7 +142,7 @@ var EventStatus = &analyzer.Rule{
 listening, to ask its user, or to stop.`,
 	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
 	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.Type == a2a.StatusUpdateEntity {
 			requireState(p)
 		}
@@ -150,10 +150,10 @@ listening, to ask its user, or to stop.`,
 }
 
 // EventArtifact reports an artifact update without an artifact.
-var EventArtifact = &analyzer.Rule{
+var EventArtifact = &analysis.Rule{
 	ID:       "event-artifact",
 	Title:    "artifact update without an artifact",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("7.2.3", rule.Before1...),
@@ -163,7 +163,7 @@ var EventArtifact = &analyzer.Rule{
 cannot even tell to what.`,
 	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
 	Silent: `What the artifact holds.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.ArtifactUpdateEntity {
 			return
 		}
@@ -172,18 +172,18 @@ cannot even tell to what.`,
 		case !v.Exists():
 			p.Report(p.Here(), "artifact is missing", "expected an artifact")
 		case v.Kind() != a2a.Object:
-			p.Report(p.Here("artifact"), "artifact is "+analyzer.Quote(v), "expected an object")
+			p.Report(p.Here("artifact"), "artifact is "+analysis.Quote(v), "expected an object")
 		}
 	},
 }
 
 // EventFinalType reports a final that is neither true nor false.
-var EventFinalType = &analyzer.Rule{
+var EventFinalType = &analysis.Rule{
 	ID:       "event-final-type",
 	Title:    "final of a status update is missing or not a boolean",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", rule.Before1...),
 	Covers:   []string{"field-type"},
@@ -192,7 +192,7 @@ taken for true even if it says "false".`,
 	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
 	Silent: `0.1, where it may be left out. Where the card names a version up to 0.2.5, whose text lets it be left out and
 whose schema does not, a missing one is a note. Of several such events in a stream the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.Type != a2a.StatusUpdateEntity {
 			return
 		}
@@ -200,23 +200,23 @@ whose schema does not, a missing one is a note. Of several such events in a stre
 		v := p.Entity.Member("final")
 		switch {
 		case v.Exists() && v.Kind() != a2a.Bool:
-			p.Report(p.Here("final"), "final is "+analyzer.Quote(v), "expected true or false")
+			p.Report(p.Here("final"), "final is "+analysis.Quote(v), "expected true or false")
 		case !v.Exists() && !p.Dialects.Has(a2a.V0_1):
-			worst := analyzer.Error
+			worst := analysis.Error
 			if rule.Before0_2_6(p) {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
-			p.Report(p.Here(), "final is missing", "expected true or false", analyzer.AtMost(worst))
+			p.Report(p.Here(), "final is missing", "expected true or false", analysis.AtMost(worst))
 		}
 	},
 }
 
 // EventFlagsType reports a flag of an artifact update that is neither true nor false.
-var EventFlagsType = &analyzer.Rule{
+var EventFlagsType = &analysis.Rule{
 	ID:       "event-flags-type",
 	Title:    "append or lastChunk is not a boolean",
-	Level:    analyzer.Must,
-	On:       analyzer.UpdateSeen | analyzer.ArtifactSeen,
+	Level:    analysis.Must,
+	On:       analysis.UpdateSeen | analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.7", a2a.V0_1),
@@ -227,7 +227,7 @@ var EventFlagsType = &analyzer.Rule{
 clients, or taken for true even if it says "false": the artifact comes out wrong.`,
 	Fix:    `Write true or false without quotes, or leave the member out for false.`,
 	Silent: `Flags that are missing or null. 0.1 has them inside the artifact.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Entity.Type == a2a.ArtifactEntity && !p.Dialects.Has(a2a.V0_1) || p.Entity.Type == a2a.StatusUpdateEntity {
 			return
 		}
@@ -238,7 +238,7 @@ clients, or taken for true even if it says "false": the artifact comes out wrong
 			}
 			p.Applied()
 			if v.Kind() != a2a.Bool {
-				p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected true or false")
+				p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected true or false")
 			}
 		}
 	},

@@ -3,7 +3,7 @@ package push
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
@@ -12,9 +12,9 @@ import (
 // Configs is the family of rules about reading, listing and deleting push notification configs.
 var Configs = rule.Family{
 	Name:     "config",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	PushGetDetails,
@@ -30,11 +30,11 @@ var Configs = rule.Family{
 )
 
 // PushGetDetails reports a config without the URL that it is about.
-var PushGetDetails = &analyzer.Rule{
+var PushGetDetails = &analysis.Rule{
 	ID:    "push-get-details",
 	Title: "push config answered without its URL",
-	Level: analyzer.Must,
-	If:    analyzer.OfPush,
+	Level: analysis.Must,
+	If:    analysis.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.8", a2a.V1_0),
@@ -47,7 +47,7 @@ pushNotificationConfig. A client that looks for it in the one place finds nothin
 ..., "pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
 	Silent: `Any other member. In the answer to a config that is set, only a config in the shape of another version is
 reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig, a2a.CreatePushConfig)
 		if !ok {
 			return
@@ -74,24 +74,24 @@ reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 		if url.Text() != "" || asked.Operation == a2a.CreatePushConfig {
 			return
 		}
-		p.Report(p.Place.At(holder.Pointer()).In("url"), "url is "+analyzer.Quote(url), "expected the URL of the webhook")
+		p.Report(p.Place.At(holder.Pointer()).In("url"), "url is "+analysis.Quote(url), "expected the URL of the webhook")
 	},
 }
 
 // PushGetURLV01 reports a config of 0.1 that is read with another URL than every one that was set.
-var PushGetURLV01 = &analyzer.Rule{
+var PushGetURLV01 = &analysis.Rule{
 	ID:       "push-get-url-v01",
 	Title:    "push config read with a URL that nobody set",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
-	Needs:    []*analyzer.Tracker{push.Tracker},
+	Needs:    []*analysis.Tracker{push.Tracker},
 	Cites:    rule.Cite("7.6", a2a.V0_1),
 	Doc: `In 0.1 a task has one config. A client that asks for it is told where its notifications go; if that is an address
 that nobody ever set, they go astray, or the client is misled.`,
 	Fix: `Store the config as it came, and answer with the one that is stored.`,
 	Silent: `Configs that were set before the recording began, or along with a message whose answer is not known; URLs that
 are equal by RFC 3986; secrets in the query and the user information of the URL.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
 		if !ok || p.Dialects != a2a.Of(a2a.V0_1) {
 			return
@@ -108,20 +108,20 @@ are equal by RFC 3986; secrets in the query and the user information of the URL.
 		}
 		p.Applied()
 		last := known.List[len(known.List)-1]
-		p.Report(p.Place.At(url.Pointer()), "url is "+analyzer.Quote(url),
-			"expected "+analyzer.QuoteText(last.URL)+", as was set at "+last.Place.String())
+		p.Report(p.Place.At(url.Pointer()), "url is "+analysis.Quote(url),
+			"expected "+analysis.QuoteText(last.URL)+", as was set at "+last.Place.String())
 	},
 }
 
 const besideID = "expected it beside id and taskId, as 1.0 has it"
 
 // PushGetMissing reports a config that is still there after its deletion was confirmed.
-var PushGetMissing = &analyzer.Rule{
+var PushGetMissing = &analysis.Rule{
 	ID:    "push-get-missing",
 	Title: "deleted push config can still be read",
-	Level: analyzer.Must,
-	If:    analyzer.OfPush,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Level: analysis.Must,
+	If:    analysis.OfPush,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.8", a2a.V1_0),
 	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back
 instead, it was not deleted, and its notifications with the task's content go on.`,
@@ -130,7 +130,7 @@ HTTP+JSON: 404).`,
 	Covers: []string{"push-get-details"},
 	Silent: `Reads that began before the deletion was confirmed. Once a config was asked for since: it may have been given
 the same id, unless the answer names another one or refuses it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.GetPushConfig {
 			return
@@ -142,18 +142,18 @@ the same id, unless the answer names another one or refuses it.`,
 		p.Applied()
 		if _, _, ok := configAnswer(p, a2a.GetPushConfig); ok {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
-				"config "+analyzer.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
+				"config "+analysis.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
 				"expected TaskNotFoundError (-32001)")
 		}
 	},
 }
 
 // PushGetIDMatch reports another config than the one that was asked for.
-var PushGetIDMatch = &analyzer.Rule{
+var PushGetIDMatch = &analysis.Rule{
 	ID:    "push-get-id-match",
 	Title: "another push config than the one asked for",
-	Level: analyzer.Must,
-	If:    analyzer.OfPush,
+	Level: analysis.Must,
+	If:    analysis.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.8", a2a.V1_0),
@@ -162,7 +162,7 @@ var PushGetIDMatch = &analyzer.Rule{
 it asked for changes or deletes the wrong one next.`,
 	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
 	Silent: `Ids that the answer leaves out; in 0.2 and 0.3 the config's id if the request does not name one.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
 		if !ok {
 			return
@@ -177,17 +177,17 @@ it asked for changes or deletes the wrong one next.`,
 			if id := config.Config().Get("id"); id.Kind() == a2a.String {
 				at = p.Place.At(id.Pointer())
 			}
-			p.Report(at, "the config has id "+analyzer.QuoteText(config.ID()),
-				"expected "+analyzer.QuoteText(asked.ConfigID)+", as the client asked")
+			p.Report(at, "the config has id "+analysis.QuoteText(config.ID()),
+				"expected "+analysis.QuoteText(asked.ConfigID)+", as the client asked")
 		}
 	},
 }
 
 // PushListShape reports a list of 0.2 or 0.3 that is none.
-var PushListShape = &analyzer.Rule{
+var PushListShape = &analysis.Rule{
 	ID:       "push-list-shape",
 	Title:    "list of push configs is not an array of them",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.7", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"field-type", "unknown-field"},
@@ -196,7 +196,7 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 	Fix: `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig":
 {"url": ...}}.`,
 	Silent: `A null result, which is reported as such; agents of 1.0, whose list is an object.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := p.Answer.Payload.Value
 		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() {
 			return
@@ -204,12 +204,12 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 		p.Applied()
 		at := p.Place.At(p.Answer.Payload.Pointer)
 		if v.Kind() != a2a.Array {
-			p.Report(at, "the list is "+analyzer.Quote(v), "expected an array of configs")
+			p.Report(at, "the list is "+analysis.Quote(v), "expected an array of configs")
 			return
 		}
 		for i, one := range v.Elems() {
 			if one.Get("pushNotificationConfig").Kind() != a2a.Object {
-				p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, i)), "an element is "+analyzer.Quote(one),
+				p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, i)), "an element is "+analysis.Quote(one),
 					"expected an object with taskId and pushNotificationConfig")
 				return
 			}
@@ -218,11 +218,11 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 }
 
 // PushListShapeV1 reports a list of 1.0 that is none.
-var PushListShapeV1 = &analyzer.Rule{
+var PushListShapeV1 = &analysis.Rule{
 	ID:       "push-list-shape-v1",
 	Title:    "list of push configs is not an object with configs",
-	Level:    analyzer.Must,
-	If:       analyzer.OfPush,
+	Level:    analysis.Must,
+	If:       analysis.OfPush,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.1.9", a2a.V1_0),
 	Covers:   []string{"unknown-field", "field-type"},
@@ -231,7 +231,7 @@ bare array is what 0.3 had, and so is a config with its URL in pushNotificationC
 them.`,
 	Fix:    `Answer {"configs": [{"taskId": ..., "id": ..., "url": ...}]}.`,
 	Silent: `A missing configs, which stands for none, and members that are not known.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := p.Answer.Payload.Value
 		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() ||
 			!rule.Succeeded(p.Exchange.Response.Status) {
@@ -241,9 +241,9 @@ them.`,
 		at := p.Place.At(p.Answer.Payload.Pointer)
 		switch configs := v.Get("configs"); {
 		case v.Kind() != a2a.Object:
-			p.Report(at, "the list is "+analyzer.Quote(v), `expected an object with the member "configs"`)
+			p.Report(at, "the list is "+analysis.Quote(v), `expected an object with the member "configs"`)
 		case configs.Exists() && !configs.IsNull() && configs.Kind() != a2a.Array:
-			p.Report(at.In("configs"), "configs is "+analyzer.Quote(configs), "expected an array")
+			p.Report(at.In("configs"), "configs is "+analysis.Quote(configs), "expected an array")
 		default:
 			for c := range p.Answer.Payload.PushConfigs() {
 				if isNested(c) {
@@ -256,12 +256,12 @@ them.`,
 }
 
 // PushListComplete reports a list that lacks a config which must be there.
-var PushListComplete = &analyzer.Rule{
+var PushListComplete = &analysis.Rule{
 	ID:    "push-list-complete",
 	Title: "list of push configs lacks one",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.TaskSeen,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.9", a2a.V1_0),
 	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A
 config that is not listed cannot be found and deleted, or was lost together with its notifications.`,
@@ -269,9 +269,9 @@ config that is not listed cannot be found and deleted, or was lost together with
 a nextPageToken.`,
 	Silent: `Pages, configs that came along with a message, that somebody tried to delete or that another client set, and
 tasks that are not seen active after the list.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
-		if p.Kind == analyzer.AnswerSeen {
+		if p.Kind == analysis.AnswerSeen {
 			if known := push.Of(p).ConfigsOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil &&
 				known != nil && len(known.List) > 0 {
 				p.Applied()
@@ -285,28 +285,28 @@ tasks that are not seen active after the list.`,
 		}
 		missed := known.Missed
 		p.Report(missed.Place,
-			"config "+analyzer.QuoteText(missed.Config.ID)+", created at "+missed.Config.Place.String()+
+			"config "+analysis.QuoteText(missed.Config.ID)+", created at "+missed.Config.Place.String()+
 				", is not in the list, and task "+
-				analyzer.QuoteText(p.Task.TaskID)+" is active at "+p.Task.StatePlace().String(), "expected all configs of the task",
-			analyzer.Of(missed.Exchange))
+				analysis.QuoteText(p.Task.TaskID)+" is active at "+p.Task.StatePlace().String(), "expected all configs of the task",
+			analysis.Of(missed.Exchange))
 	},
 }
 
 // PushListNoDeleted reports a list that has a config whose deletion was confirmed.
-var PushListNoDeleted = &analyzer.Rule{
+var PushListNoDeleted = &analysis.Rule{
 	ID:    "push-list-no-deleted",
 	Title: "deleted push config is still listed",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
-	If:    analyzer.OfPush,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	If:    analysis.OfPush,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
 task's content go on.`,
 	Fix: `Remove the config from the store before confirming its deletion.`,
 	Silent: `Lists that began before the deletion was confirmed. Once a config was asked for since: it may have been given
 the same id, unless the answer names another one or refuses it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {
 			return
@@ -319,7 +319,7 @@ the same id, unless the answer names another one or refuses it.`,
 		for c := range p.Answer.Payload.PushConfigs() {
 			if gone := known.Deletion(x, c.ID()); gone != nil {
 				p.Report(p.Place.At(c.Pointer()),
-					"config "+analyzer.QuoteText(gone.ID)+" is listed, and its deletion was confirmed at "+gone.Place.String(),
+					"config "+analysis.QuoteText(gone.ID)+" is listed, and its deletion was confirmed at "+gone.Place.String(),
 					"expected it to be gone")
 			}
 		}
@@ -327,17 +327,17 @@ the same id, unless the answer names another one or refuses it.`,
 }
 
 // PushDeleteResult reports a deletion that is confirmed with something other than null.
-var PushDeleteResult = &analyzer.Rule{
+var PushDeleteResult = &analysis.Rule{
 	ID:       "push-delete-result",
 	Title:    "deletion of a push config answered with a result other than null",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
 	Doc: `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a
 deletion that worked for one that failed.`,
 	Fix:    `Answer "result": null.`,
 	Silent: `An empty object is a note. A missing result is reported as such.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		result := p.Answer.Result
 		if p.Exchange.Call.Operation != a2a.DeletePushConfig || !result.Exists() || p.Answer.Err != nil {
 			return
@@ -346,29 +346,29 @@ deletion that worked for one that failed.`,
 		if result.IsNull() {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if result.Kind() == a2a.Object && result.Len() == 0 {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analyzer.Quote(result), "expected null",
-			analyzer.AtMost(worst))
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analysis.Quote(result), "expected null",
+			analysis.AtMost(worst))
 	},
 }
 
 // PushDeleteIdempotent reports a deletion that fails because the config is gone already.
-var PushDeleteIdempotent = &analyzer.Rule{
+var PushDeleteIdempotent = &analysis.Rule{
 	ID:    "push-delete-idempotent",
 	Title: "second deletion of a push config fails",
-	Level: analyzer.Should,
-	If:    analyzer.OfPush,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Level: analysis.Should,
+	If:    analysis.OfPush,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was
 lost has to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
 	Fix: `Answer the deletion of a config that is not there as if it had been.`,
 	Silent: `TaskNotFoundError is a note. Refusals with a cause of their own (credentials, rate, version), failures of the
 server, HTTP+JSON errors that do not say which they are.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.DeletePushConfig {
 			return
@@ -382,13 +382,13 @@ server, HTTP+JSON errors that do not say which they are.`,
 		if failure == nil {
 			return
 		}
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if failure.Name == a2a.TaskNotFound || x.Response.Status == 404 {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		p.Report(p.Place.At(failure.Pointer),
-			"config "+analyzer.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+
+			"config "+analysis.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+
 				", and deleting it again is answered with "+failure.String(),
-			"expected success", analyzer.AtMost(worst))
+			"expected success", analysis.AtMost(worst))
 	},
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
@@ -19,9 +19,9 @@ import (
 // Push is the family of rules about whether an agent pushes, and about setting a push notification config.
 var Push = rule.Family{
 	Name:     "push",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	PushUnsupportedError,
@@ -34,12 +34,12 @@ var Push = rule.Family{
 )
 
 // PushUnsupportedError reports an agent of 1.0 without push notifications that does not say so.
-var PushUnsupportedError = &analyzer.Rule{
+var PushUnsupportedError = &analysis.Rule{
 	ID:     "push-unsupported-error",
 	Title:  "push config operation not refused although the card offers no push notifications",
-	Level:  analyzer.Must,
-	If:     analyzer.OfPush,
-	Needs:  []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
 	Doc: `An agent whose card does not offer push notifications refuses every operation on their configs with
@@ -51,15 +51,15 @@ capabilities.pushNotifications to true in the card if the agent does push.`,
 card which was not seen, unless they say themselves that they do not support it; configs that come along
 with a message; refusals with a cause of their own (credentials, rate, version, extensions, a request that is wrong in
 itself, a task that the agent may not know); HTTP+JSON errors that do not say which they are.`,
-	Check: func(p *analyzer.Pass) { checkUndeclaredPush(p, a2a.PushNotSupported) },
+	Check: func(p *analysis.Pass) { checkUndeclaredPush(p, a2a.PushNotSupported) },
 }
 
 // PushUnsupportedError0x reports the same of older agents, which have more ways to say it.
-var PushUnsupportedError0x = &analyzer.Rule{
+var PushUnsupportedError0x = &analysis.Rule{
 	ID:     "push-unsupported-error-0x",
 	Title:  "push config operation not refused although the card offers no push notifications",
-	Level:  analyzer.Should,
-	Needs:  []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level:  analysis.Should,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...),
 	Covers: rule.CodeRules,
 	Doc: `An agent whose card does not offer push notifications says so when a client asks for them: with
@@ -70,7 +70,7 @@ the client waiting for notifications.`,
 card which was not seen, unless they say themselves that they do not support it; configs that come along
 with a message; errors over HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials,
 rate, parameters, a task that the agent may not know).`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Binding != a2a.JSONRPC && p.Answer.Err != nil {
 			return
 		}
@@ -80,7 +80,7 @@ rate, parameters, a task that the agent may not know).`,
 
 // checkUndeclaredPush reports an operation on configs that an agent without push does not refuse with one of the
 // errors.
-func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
+func checkUndeclaredPush(p *analysis.Pass, allowed ...a2a.ErrorName) {
 	x := p.Exchange
 	if !x.Call.Operation.Push() {
 		return
@@ -114,7 +114,7 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 
 // saysWhy reports whether an error names a cause that a protocol knows, other than credentials, rate, version and
 // extensions, which may all be looked at first.
-func saysWhy(p *analyzer.Pass) bool {
+func saysWhy(p *analysis.Pass) bool {
 	switch p.Exchange.Response.Status {
 	case 401, 403, 407, 408, 413, 429, 502, 503, 504:
 		return false
@@ -128,13 +128,13 @@ func saysWhy(p *analyzer.Pass) bool {
 }
 
 // PushSupportedButRefused reports an agent that advertises push notifications and says it has none.
-var PushSupportedButRefused = &analyzer.Rule{
+var PushSupportedButRefused = &analysis.Rule{
 	ID:    "push-supported-but-refused",
 	Title: "push notifications advertised and refused as not supported",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
-	If:    analyzer.Refused,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	If:    analysis.Refused,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", rule.Before1...),
 		rule.Cite("4.4.3", a2a.V1_0),
@@ -146,7 +146,7 @@ needs.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: an
 operation on configs, or, since 0.2, a message with one. The oldest agents answered messages with that code when their
 store was full.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported || !asksForPush(p) {
 			return
 		}
@@ -168,17 +168,17 @@ store was full.`,
 }
 
 // asksForPush reports whether the call at hand surely asks for push notifications.
-func asksForPush(p *analyzer.Pass) bool {
+func asksForPush(p *analysis.Pass) bool {
 	call := &p.Exchange.Call
 	return call.Operation.Push() || call.PushConfig.Exists() && !p.Exchange.Dialects.Has(a2a.V0_1)
 }
 
 // PushCreateEcho reports a config that is confirmed for another URL or task.
-var PushCreateEcho = &analyzer.Rule{
+var PushCreateEcho = &analysis.Rule{
 	ID:    "push-create-echo",
 	Title: "push config confirmed for another URL or task",
-	Level: analyzer.Must,
-	If:    analyzer.OfPush,
+	Level: analysis.Must,
+	If:    analysis.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.5", rule.Before1...),
 		rule.Cite("3.1.7", a2a.V1_0),
@@ -188,7 +188,7 @@ notifications go where nobody listens, or tell of a task that nobody asked about
 	Fix: `Answer with the config as it was stored, and store it as it came. Secrets may be left out.`,
 	Silent: `Members that the answer leaves out; secrets, also in the query and the user information of the URL;
 spellings of one URL that are equal by RFC 3986.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok {
 			return
@@ -197,8 +197,8 @@ spellings of one URL that are equal by RFC 3986.`,
 		if got.Text() != "" && want != "" {
 			p.Applied()
 			if canonical(got.Text()) != canonical(want) {
-				p.Report(p.Place.At(got.Pointer()), "url is "+analyzer.Quote(got),
-					"expected "+analyzer.QuoteText(want)+", as the client asked")
+				p.Report(p.Place.At(got.Pointer()), "url is "+analysis.Quote(got),
+					"expected "+analysis.QuoteText(want)+", as the client asked")
 			}
 		}
 		checkTaskID(p, asked, config)
@@ -206,7 +206,7 @@ spellings of one URL that are equal by RFC 3986.`,
 }
 
 // configAnswer returns the config that an operation without error was answered with, and what was asked.
-func configAnswer(p *analyzer.Pass, operations ...a2a.Operation) (asked *a2a.Call, config a2a.PushConfig, ok bool) {
+func configAnswer(p *analysis.Pass, operations ...a2a.Operation) (asked *a2a.Call, config a2a.PushConfig, ok bool) {
 	asked = &p.Exchange.Call
 	if p.Answer.Err != nil || !slices.Contains(operations, asked.Operation) ||
 		p.Answer.Payload.Value.Kind() != a2a.Object {
@@ -217,20 +217,20 @@ func configAnswer(p *analyzer.Pass, operations ...a2a.Operation) (asked *a2a.Cal
 }
 
 // checkTaskID reports a config that is said to belong to another task than the one asked for.
-func checkTaskID(p *analyzer.Pass, asked *a2a.Call, config a2a.PushConfig) {
+func checkTaskID(p *analysis.Pass, asked *a2a.Call, config a2a.PushConfig) {
 	got := config.TaskID()
 	if got == "" || asked.TaskID == "" {
 		return
 	}
 	p.Applied()
 	if got != asked.TaskID {
-		p.Report(memberPlace(p, config, "taskId", "name", "id"), "the config is of task "+analyzer.QuoteText(got),
-			"expected task "+analyzer.QuoteText(asked.TaskID)+", as the client asked")
+		p.Report(memberPlace(p, config, "taskId", "name", "id"), "the config is of task "+analysis.QuoteText(got),
+			"expected task "+analysis.QuoteText(asked.TaskID)+", as the client asked")
 	}
 }
 
 // memberPlace returns the place of the first of the members that a config has.
-func memberPlace(p *analyzer.Pass, config a2a.PushConfig, names ...string) analyzer.Place {
+func memberPlace(p *analysis.Pass, config a2a.PushConfig, names ...string) analysis.Place {
 	for _, name := range names {
 		for _, v := range [...]a2a.Value{config.Value, config.Config()} {
 			if m := v.Get(name); m.Kind() == a2a.String {
@@ -262,11 +262,11 @@ func canonical(raw string) string {
 }
 
 // PushCreateID reports a config without the id that the agent assigns.
-var PushCreateID = &analyzer.Rule{
+var PushCreateID = &analysis.Rule{
 	ID:     "push-create-id",
 	Title:  "created push config without id",
-	Level:  analyzer.Must,
-	If:     analyzer.OfPush,
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
 	Cites:  rule.Cite("3.1.7", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
@@ -274,49 +274,49 @@ the config: both operations ask for the id.`,
 	Fix: `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
 	Silent: `Which id it is: agents may assign one of their own. A config in the shape of another version is reported as
 such.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		_, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok {
 			return
 		}
 		p.Applied()
 		if config.ID() == "" && config.Get("id").Text() == "" && !isNested(config) {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer).In("id"), "id is "+analyzer.Quote(config.Get("id")),
+			p.Report(p.Place.At(p.Answer.Payload.Pointer).In("id"), "id is "+analysis.Quote(config.Get("id")),
 				"expected the id that the config was given")
 		}
 	},
 }
 
 // PushCreateIDKept reports a config whose id the agent has changed.
-var PushCreateIDKept = &analyzer.Rule{
+var PushCreateIDKept = &analysis.Rule{
 	ID:    "push-create-id-kept",
 	Title: "client's id of a push config replaced",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: rule.Cite("6.8", a2a.V0_3),
 	Doc: `In 0.3 the client chooses the id of a push config, to tell several webhooks of one task apart. If the agent
 stores it under another id, the client's later reads and deletes miss it.`,
 	Fix: `Keep the id of pushNotificationConfig if the client sets one.`,
 	Silent: `Configs without an id; 0.2, where agents make the id, and agents whose card does not tell that they speak
 0.3.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok || asked.ConfigID == "" || config.ID() == "" {
 			return
 		}
 		p.Applied()
 		if config.ID() != asked.ConfigID {
-			p.Report(p.Place.At(config.Config().Pointer()).In("id"), "the config has id "+analyzer.QuoteText(config.ID()),
-				"expected "+analyzer.QuoteText(asked.ConfigID)+", as the client chose")
+			p.Report(p.Place.At(config.Config().Pointer()).In("id"), "the config has id "+analysis.QuoteText(config.ID()),
+				"expected "+analysis.QuoteText(asked.ConfigID)+", as the client chose")
 		}
 	},
 }
 
 // PushPrivateURLAccepted reports an agent that lets itself be sent to addresses of its own network.
-var PushPrivateURLAccepted = &analyzer.Rule{
+var PushPrivateURLAccepted = &analysis.Rule{
 	ID:    "push-private-url-accepted",
 	Title: "webhook at a private address accepted",
-	Level: analyzer.Should,
-	If:    analyzer.OfPush,
+	Level: analysis.Should,
+	If:    analysis.OfPush,
 	Cites: rule.Cite("13.2", a2a.V1_0),
 	Doc: `An agent on the internet posts to whatever webhook it accepts. If that may be localhost, a link-local or a
 private address, any client can make it call services inside the agent's own network, such as the metadata service of a
@@ -325,14 +325,14 @@ cloud.`,
 the name is resolved.`,
 	Silent: `Agents that are at such an address or name themselves, as in a lab; names other than localhost, whose
 address nobody knows; configs that come along with a message.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked, _, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok || rule.ReachOf(p.Exchange.Origin) != rule.FromAnywhere || asked.PushConfig.URL() == "" {
 			return
 		}
 		p.Applied()
 		if isPrivateURL(asked.PushConfig.URL()) {
-			p.Report(p.Place, fmt.Sprintf("a config with url %s is accepted", analyzer.QuoteText(asked.PushConfig.URL())),
+			p.Report(p.Place, fmt.Sprintf("a config with url %s is accepted", analysis.QuoteText(asked.PushConfig.URL())),
 				"expected the agent to refuse addresses of its own network")
 		}
 	},

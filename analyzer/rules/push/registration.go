@@ -3,7 +3,7 @@ package push
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
@@ -12,9 +12,9 @@ import (
 // Registration is the family of rules about the push notification configs that clients ask for.
 var Registration = rule.Family{
 	Name:     "registration",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	ReqPushConfig,
@@ -27,11 +27,11 @@ var Registration = rule.Family{
 )
 
 // ReqPushConfig reports a push config that says not where notifications are to go.
-var ReqPushConfig = &analyzer.Rule{
+var ReqPushConfig = &analysis.Rule{
 	ID:    "req-push-config",
 	Title: "push config without a URL",
-	Level: analyzer.Must,
-	If:    analyzer.Configured,
+	Level: analysis.Must,
+	If:    analysis.Configured,
 	Cites: slices.Concat(
 		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("4.3.1", a2a.V1_0),
@@ -43,7 +43,7 @@ do with it: it refuses the request, or sends nothing while the client waits.`,
 member pushNotificationConfig.`,
 	Silent: `In 0.1 null in place of a config, which takes a webhook away. Over HTTP+JSON before 1.0 the config may stand
 in any of the places that agents of that time read.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !rule.ParamsReadable(call) {
 			return
@@ -60,7 +60,7 @@ in any of the places that agents of that time read.`,
 }
 
 // checkConfigToSet judges the config of a request that does nothing but set it.
-func checkConfigToSet(p *analyzer.Pass) {
+func checkConfigToSet(p *analysis.Pass) {
 	call := &p.Exchange.Call
 	switch {
 	case p.Dialects == a2a.Of(a2a.V1_0):
@@ -104,7 +104,7 @@ func holdsURL(v a2a.Value) bool {
 	return false
 }
 
-func reportNoURL(p *analyzer.Pass, config a2a.Value) {
+func reportNoURL(p *analysis.Pass, config a2a.Value) {
 	url := config.Get("url")
 	if url.Text() != "" {
 		return
@@ -117,7 +117,7 @@ func reportNoURL(p *analyzer.Pass, config a2a.Value) {
 }
 
 // inlineConfig returns the push config that goes along with a message.
-func inlineConfig(p *analyzer.Pass) a2a.Value {
+func inlineConfig(p *analysis.Pass) a2a.Value {
 	call := &p.Exchange.Call
 	switch {
 	case !call.Operation.Sends():
@@ -129,7 +129,7 @@ func inlineConfig(p *analyzer.Pass) a2a.Value {
 }
 
 // configOf returns the push config of a request, however it comes.
-func configOf(p *analyzer.Pass) a2a.Value {
+func configOf(p *analysis.Pass) a2a.Value {
 	if call := &p.Exchange.Call; call.Operation == a2a.CreatePushConfig {
 		return call.PushConfig.Config()
 	}
@@ -137,11 +137,11 @@ func configOf(p *analyzer.Pass) a2a.Value {
 }
 
 // ReqPushAuthentication reports a push config that asks for authentication, and not for which.
-var ReqPushAuthentication = &analyzer.Rule{
+var ReqPushAuthentication = &analysis.Rule{
 	ID:    "req-push-authentication",
 	Title: "authentication of a push config without a scheme",
-	Level: analyzer.Must,
-	If:    analyzer.Configured,
+	Level: analysis.Must,
+	If:    analysis.Configured,
 	Cites: slices.Concat(
 		rule.Cite("6.9", rule.Before1...),
 		rule.Cite("4.3.2", a2a.V1_0),
@@ -151,7 +151,7 @@ var ReqPushAuthentication = &analyzer.Rule{
 and the webhook will turn its notifications away.`,
 	Fix:    `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
 	Silent: `null. Over HTTP+JSON before 1.0 the list may be left out when it is empty. An empty scheme is a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		auth := configOf(p).Get("authentication")
 		if auth.Kind() != a2a.Object {
 			return
@@ -167,7 +167,7 @@ and the webhook will turn its notifications away.`,
 		v := auth.Get(name)
 		switch {
 		case v.Is(""):
-			p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), expected, analyzer.AtMost(analyzer.Note))
+			p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), expected, analysis.AtMost(analysis.Note))
 		case v.Kind() == kind, !rule.Given(v) && kind == a2a.Array && p.Exchange.Call.Binding != a2a.JSONRPC:
 		case !v.Exists():
 			p.Report(rule.InParams(p, auth), rule.QuoteMember(name, v), expected)
@@ -178,11 +178,11 @@ and the webhook will turn its notifications away.`,
 }
 
 // ReqPushInlineTaskID reports a task id in a push config that goes along with a message.
-var ReqPushInlineTaskID = &analyzer.Rule{
+var ReqPushInlineTaskID = &analysis.Rule{
 	ID:     "req-push-inline-taskid",
 	Title:  "push config along with a message names a task",
-	Level:  analyzer.Should,
-	If:     analyzer.Configured,
+	Level:  analysis.Should,
+	If:     analysis.Configured,
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A
@@ -190,7 +190,7 @@ task id in the config is at best ignored; at worst the agent refuses the message
 task.`,
 	Fix:    `Leave taskId out of configuration.taskPushNotificationConfig.`,
 	Silent: `An empty taskId.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		config := inlineConfig(p)
 		if config.Kind() != a2a.Object {
 			return
@@ -203,11 +203,11 @@ task.`,
 }
 
 // ReqPushHTTPS reports a webhook that notifications reach in the clear.
-var ReqPushHTTPS = &analyzer.Rule{
+var ReqPushHTTPS = &analysis.Rule{
 	ID:    "req-push-https",
 	Title: "webhook URL is not https",
-	Level: analyzer.Must,
-	If:    analyzer.Configured,
+	Level: analysis.Must,
+	If:    analysis.Configured,
 	Cites: slices.Concat(
 		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
 		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
@@ -218,7 +218,7 @@ everybody on the way reads and may change them. Agents may refuse such a URL.`,
 	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP will do.`,
 	Silent: `Plain HTTP within this machine or a private network. Only 0.1 demands https; later it is a recommendation, and
 the finding a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		v := configOf(p).Get("url")
 		url := v.Text()
 		if url == "" {
@@ -229,35 +229,35 @@ the finding a warning.`,
 			(rule.SchemeOf(url) == "https" || rule.SchemeOf(url) == "http" && rule.ReachOf(url) != rule.FromAnywhere) {
 			return
 		}
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if p.Dialects == a2a.Of(a2a.V0_1) {
-			worst = analyzer.Error
+			worst = analysis.Error
 		}
-		p.Report(rule.InParams(p, v), "the webhook is "+analyzer.QuoteText(url), "expected an absolute https URL",
-			analyzer.AtMost(worst))
+		p.Report(rule.InParams(p, v), "the webhook is "+analysis.QuoteText(url), "expected an absolute https URL",
+			analysis.AtMost(worst))
 	},
 }
 
 // ReqPushTokenUnique reports one token for two webhooks.
-var ReqPushTokenUnique = &analyzer.Rule{
+var ReqPushTokenUnique = &analysis.Rule{
 	ID:    "req-push-token-unique",
 	Title: "two push configs have the same token",
-	Level: analyzer.Should,
-	Once:  analyzer.PerExchange,
-	On:    analyzer.RequestSeen | analyzer.TaskSeen,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	On:    analysis.RequestSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("13.2", a2a.V1_0),
 	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for
 all, anybody who has seen one notification can forge any other.`,
 	Fix: `Make a random token for every push config.`,
 	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its config.
 A config that goes along with a message is judged once the answer has named the task.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		task := x.Call.TaskID
-		if p.Kind == analyzer.TaskSeen && task == "" && p.Task.Snapshot && x.Call.Operation.Sends() {
+		if p.Kind == analysis.TaskSeen && task == "" && p.Task.Snapshot && x.Call.Operation.Sends() {
 			task = p.Task.TaskID
-		} else if p.Kind == analyzer.TaskSeen {
+		} else if p.Kind == analysis.TaskSeen {
 			return
 		}
 		config := configOf(p)
@@ -267,18 +267,18 @@ A config that goes along with a message is judged once the answer has named the 
 		p.Applied()
 		if earlier := push.Of(p).TokenElsewhere(x, task); earlier != nil {
 			p.Report(rule.InParams(p, config.Get("token")),
-				"the token of a config for task "+analyzer.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
+				"the token of a config for task "+analysis.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
 				"expected a token of its own")
 		}
 	},
 }
 
 // ReqPushDeleteID reports a deletion that does not say of which config.
-var ReqPushDeleteID = &analyzer.Rule{
+var ReqPushDeleteID = &analysis.Rule{
 	ID:    "req-push-delete-id",
 	Title: "push config to be deleted is not named",
-	Level: analyzer.Must,
-	If:    analyzer.OfPush,
+	Level: analysis.Must,
+	If:    analysis.OfPush,
 	Cites: slices.Concat(
 		rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.10", a2a.V1_0),
@@ -287,7 +287,7 @@ var ReqPushDeleteID = &analyzer.Rule{
 	Doc:    `A task may have several push configs. A deletion that does not name one deletes none, or all of them.`,
 	Fix:    `Send the id of the config: params.id in 1.0, params.pushNotificationConfigId before.`,
 	Silent: `Requests without params as a whole: then the id of the task is missing too, which another rule reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation == a2a.DeletePushConfig {
 			checkConfigID(p)
 		}
@@ -295,18 +295,18 @@ var ReqPushDeleteID = &analyzer.Rule{
 }
 
 // ReqPushGetID reports a request for a config that does not say which.
-var ReqPushGetID = &analyzer.Rule{
+var ReqPushGetID = &analysis.Rule{
 	ID:    "req-push-get-id",
 	Title: "push config to be read is not named",
-	Level: analyzer.Must,
-	If:    analyzer.OfPush,
+	Level: analysis.Must,
+	If:    analysis.OfPush,
 	Cites: rule.Cite("3.1.8", a2a.V1_0),
 	Doc: `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was
 enough, which clients of two versions tend to forget.`,
 	Fix: `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the
 list of a task's configs.`,
 	Silent: `Requests without params as a whole, and a missing taskId: another rule reports those.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Exchange.Call.Operation == a2a.GetPushConfig {
 			checkConfigID(p)
 		}
@@ -314,7 +314,7 @@ list of a task's configs.`,
 }
 
 // checkConfigID judges the id of a config in params.
-func checkConfigID(p *analyzer.Pass) {
+func checkConfigID(p *analysis.Pass) {
 	call := &p.Exchange.Call
 	if call.Params.Kind() != a2a.Object {
 		return

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
@@ -15,9 +15,9 @@ import (
 // Webhooks is the family of rules about the form of a notification, and about what its receiver answers.
 var Webhooks = rule.Family{
 	Name:     "webhook",
-	Category: analyzer.Interop,
-	On:       analyzer.WebhookSeen,
-	Bindings: analyzer.OnHTTP,
+	Category: analysis.Interop,
+	On:       analysis.WebhookSeen,
+	Bindings: analysis.OnHTTP,
 }.Of(
 	HookPost,
 	HookContentType,
@@ -29,10 +29,10 @@ var Webhooks = rule.Family{
 )
 
 // HookPost reports a notification that is not posted.
-var HookPost = &analyzer.Rule{
+var HookPost = &analysis.Rule{
 	ID:    "hook-post",
 	Title: "notification sent by another method than POST",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Agent,
 	Cites: slices.Concat(
 		rule.Cite("2", rule.Before1...),
@@ -42,19 +42,19 @@ var HookPost = &analyzer.Rule{
 client never hears of its task.`,
 	Fix:    `Send notifications with POST, and follow no redirect that turns it into a GET.`,
 	Silent: `Requests without a task, message or update in their body, such as challenges and health checks.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if method := p.Exchange.Request.Method; method != http.MethodPost {
-			p.Report(p.Exchange.RequestPlace().Line(), "the method is "+analyzer.Clip(method), "expected POST")
+			p.Report(p.Exchange.RequestPlace().Line(), "the method is "+analysis.Clip(method), "expected POST")
 		}
 	},
 }
 
 // HookContentType reports a notification of 1.0 that is not labelled as JSON of A2A.
-var HookContentType = &analyzer.Rule{
+var HookContentType = &analysis.Rule{
 	ID:    "hook-content-type",
 	Title: "notification not labelled as A2A JSON",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
 	Cites: slices.Concat(
 		rule.Cite("4.3.3", a2a.V1_0),
@@ -64,7 +64,7 @@ var HookContentType = &analyzer.Rule{
 parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
 	Silent: `Parameters such as charset; recordings of other programs that lack the field.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		checkHookType(p, "expected application/a2a+json or application/json", func(label string) bool {
 			return label == "application/a2a+json" || label == "application/json"
 		})
@@ -72,20 +72,20 @@ parse the body by its label: with another one they hand on an empty body or answ
 }
 
 // HookContentType0x reports an older notification that is not labelled as JSON at all.
-var HookContentType0x = &analyzer.Rule{
+var HookContentType0x = &analysis.Rule{
 	ID:    "hook-content-type-0x",
 	Title: "notification not labelled as JSON",
-	Level: analyzer.Advice,
+	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("9", rule.Before1...),
 	Doc: `Notifications are JSON in all examples, though no sentence before 1.0 says how they are labelled. Frameworks of
 receivers parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/json on every notification.`,
 	Silent: `Any type that ends in +json; parameters such as charset; recordings of other programs that lack the field.`,
-	Check:  func(p *analyzer.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
+	Check:  func(p *analysis.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
 }
 
-func checkHookType(p *analyzer.Pass, expected string, fits func(label string) bool) {
+func checkHookType(p *analysis.Pass, expected string, fits func(label string) bool) {
 	types := p.Exchange.Request.Fields.Values("Content-Type")
 	if len(p.Exchange.Body) == 0 || len(types) == 0 && !p.Exchange.HeadersKept() {
 		return
@@ -97,13 +97,13 @@ func checkHookType(p *analyzer.Pass, expected string, fits func(label string) bo
 }
 
 // HookPayload reports a notification of 1.0 whose body is no StreamResponse.
-var HookPayload = &analyzer.Rule{
+var HookPayload = &analysis.Rule{
 	ID:    "hook-payload",
 	Title: "notification is not a StreamResponse",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Agent,
-	On:    analyzer.DeliveryTraced,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	On:    analysis.DeliveryTraced,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
 	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message,
 statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what
@@ -112,7 +112,7 @@ statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds
 it, and notify in that one.`,
 	Silent: `Members of other names beside the one; null members; bodies that are not JSON, which are reported as
 such; tasks whose config for the webhook was not seen, or was set in other versions too.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
 		root, configs := p.Doc.Root, push.Traced(p).Configs
 		unnamed := len(configs) == 0 && root.Kind() != a2a.Object && push.Of(p).Configured(p.Exchange) // all in 1.0
@@ -122,15 +122,15 @@ such; tasks whose config for the webhook was not seen, or was set in other versi
 		p.Applied()
 		switch members := responseMembers(root); {
 		case root.Kind() != a2a.Object:
-			p.Report(p.Place.At(""), "the notification is "+analyzer.Quote(root), hookExpected)
+			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(root), hookExpected)
 		case root.Has("jsonrpc"):
 			p.Report(p.Place.At(""), "the notification is a JSON-RPC message", hookExpected+" without an envelope")
 		case len(members) == 0 && root.Has("kind"):
 			p.Report(p.Place.At("/kind"),
-				"the notification is an object with kind "+analyzer.Quote(root.Get("kind"))+", as in 0.3",
+				"the notification is an object with kind "+analysis.Quote(root.Get("kind"))+", as in 0.3",
 				hookExpected+", since the config was set in 1.0")
 		case len(members) == 0:
-			p.Report(p.Place.At(""), "the notification is "+analyzer.Quote(root), hookExpected)
+			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(root), hookExpected)
 		case len(members) > 1:
 			p.Report(p.Place.At(""), "the notification has "+strings.Join(members, " and "), hookExpected)
 		}
@@ -151,25 +151,25 @@ func responseMembers(v a2a.Value) []string {
 }
 
 // HookPayload0x reports an older notification that does not say which task it is about.
-var HookPayload0x = &analyzer.Rule{
+var HookPayload0x = &analysis.Rule{
 	ID:    "hook-payload-0x",
 	Title: "notification names no task",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
 	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
 ask for the rest. One webhook usually serves many tasks.`,
 	Fix: `Post the Task, or at least an object with its id and state.`,
 	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are not JSON, which
 are reported as such.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Doc.Err != nil || !push.Of(p).Configured(p.Exchange) {
 			return
 		}
 		p.Applied()
 		if !namesTask(p.Doc.Root) {
-			p.Report(p.Place.At(""), "the notification is "+analyzer.Quote(p.Doc.Root), "expected the id of the task in it")
+			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(p.Doc.Root), "expected the id of the task in it")
 		}
 	},
 }
@@ -196,13 +196,13 @@ func namesTask(v a2a.Value) bool {
 }
 
 // HookReceiver2xx reports a webhook that does not take what it asked for.
-var HookReceiver2xx = &analyzer.Rule{
+var HookReceiver2xx = &analysis.Rule{
 	ID:    "hook-receiver-2xx",
 	Title: "notification not acknowledged",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Receiver,
-	On:    analyzer.DeliveryTraced,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	On:    analysis.DeliveryTraced,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.3.3", a2a.V1_0),
 		rule.Cite("13.2", a2a.V1_0),
@@ -213,7 +213,7 @@ it repeats it, and in the end stops notifying. A redirect is not followed by mos
 	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and 502, 503 and 504, which gateways
 answer; other statuses 4xx before the third in a row; notifications that are not what the client asked for: in another
 form, without its credentials, or for a task without a config.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		d, status := push.Traced(p), p.Exchange.Response.Status
 		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
 			return c.Confirmed.Arrival > 0 && (len(c.Schemes) == 0 || fitsConfig(p.Exchange, c))
@@ -236,13 +236,13 @@ form, without its credentials, or for a task without a config.`,
 const persistent = 3 // refusals in a row
 
 // HookHTTPS reports a notification that travels in the clear.
-var HookHTTPS = &analyzer.Rule{
+var HookHTTPS = &analysis.Rule{
 	ID:    "hook-https",
 	Title: "notification over plain HTTP",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	Needs: []*analyzer.Tracker{push.Tracker},
+	Once:  analysis.PerEndpoint,
+	Needs: []*analysis.Tracker{push.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
 		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
@@ -253,20 +253,20 @@ everybody on the way reads and may change them.`,
 	Fix: `Give the agent an https URL for the webhook.`,
 	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto); webhooks
 whose config is in the recording, where the URL is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if push.Of(p).Configured(x) || strings.HasPrefix(x.Origin, "https:") {
 			return
 		}
 		p.Applied()
 		if rule.ReachOf(x.Origin) == rule.FromAnywhere && !cameByTLS(x) {
-			p.Report(x.RequestPlace().Line(), "the notification goes to "+analyzer.Clip(x.URL()), "expected an https URL")
+			p.Report(x.RequestPlace().Line(), "the notification goes to "+analysis.Clip(x.URL()), "expected an https URL")
 		}
 	},
 }
 
 // cameByTLS reports whether a request says that TLS ended before it was recorded.
-func cameByTLS(x *analyzer.Exchange) bool {
+func cameByTLS(x *analysis.Exchange) bool {
 	for _, name := range [...]string{
 		"Forwarded", "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Ssl",
 		"Front-End-Https",

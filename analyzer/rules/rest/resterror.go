@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
@@ -17,9 +17,9 @@ import (
 // Errors is the family of rules about what the HTTP+JSON binding says when a call fails.
 var Errors = rule.Family{
 	Name:     "resterror",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnREST,
 }.Of(
 	RESTErrorNot2xx,
@@ -29,11 +29,11 @@ var Errors = rule.Family{
 )
 
 // RESTErrorNot2xx reports an error that travels under a status of success.
-var RESTErrorNot2xx = &analyzer.Rule{
+var RESTErrorNot2xx = &analysis.Rule{
 	ID:    "rest-error-not-2xx",
 	Title: "error body under a 2xx status",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.6", a2a.V1_0),
@@ -45,8 +45,8 @@ wrong.`,
 	Silent: `Only a body with error.code and error.message, one with a number as its code and a text as its message, or
 application/problem+json counts as an error. In a stream only the first event is judged: later there is no status left
 to choose.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		p.Applied()
@@ -58,7 +58,7 @@ to choose.`,
 }
 
 // errorBody reports whether the JSON at hand is surely meant as an error, and where the error stands in it.
-func errorBody(p *analyzer.Pass) (pointer string, failed bool) {
+func errorBody(p *analysis.Pass) (pointer string, failed bool) {
 	failure := p.Answer.Doc.Root.Get("error")
 	if failure.Get("code").Exists() && failure.Get("message").Kind() == a2a.String {
 		return "/error", true
@@ -67,14 +67,14 @@ func errorBody(p *analyzer.Pass) (pointer string, failed bool) {
 		return "", true
 	}
 	types := p.Exchange.Response.Fields.Values("Content-Type")
-	return "", p.Kind == analyzer.AnswerSeen && rule.Essence(types) == "application/problem+json"
+	return "", p.Kind == analysis.AnswerSeen && rule.Essence(types) == "application/problem+json"
 }
 
 // RESTErrorBody reports an error that says nothing a program could read.
-var RESTErrorBody = &analyzer.Rule{
+var RESTErrorBody = &analysis.Rule{
 	ID:    "rest-error-body",
 	Title: "error answer without a code and a message",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("3.3.2", a2a.V1_0),
@@ -89,12 +89,12 @@ more; let no framework write its own page.`,
 429, 431, 501 to 505): only a 403 that is no JSON, where the card declares the interface, is a note. 400 as plain text or
 HTML. An error object is left to the rules about its members, and application/problem+json with status and title or
 detail is enough. 0.3 lays down no members: an error or a message is enough there, and JSON with neither is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
-		worst := analyzer.Error
+		worst := analysis.Error
 		if status == 403 && (p.Doc == nil || p.Doc.Err != nil) && !x.Endpoint.Declared.Empty() {
-			worst = analyzer.Note
+			worst = analysis.Note
 		} else if status < 400 || x.Call.Operation == a2a.NoOperation || rule.FromInfrastructure(status) {
 			return
 		}
@@ -110,20 +110,20 @@ detail is enough. 0.3 lays down no members: an error or a message is enough ther
 		switch {
 		case p.Doc == nil:
 			p.Report(p.Place, fmt.Sprintf("status %d without a body", status), "expected an error with code and message",
-				analyzer.AtMost(worst))
+				analysis.AtMost(worst))
 		case p.Doc.Err != nil:
 			p.Report(p.Place,
-				fmt.Sprintf("status %d with %s", status, analyzer.QuoteText(string(p.Body[:min(len(p.Body), maxShown)]))),
-				"expected an error with code and message", analyzer.AtMost(worst))
+				fmt.Sprintf("status %d with %s", status, analysis.QuoteText(string(p.Body[:min(len(p.Body), maxShown)]))),
+				"expected an error with code and message", analysis.AtMost(worst))
 		case !tellsError(p.Doc.Root):
 			if p.Dialects.Has(a2a.V0_3) {
 				if p.Doc.Root.Has("error") || p.Doc.Root.Has("message") {
 					return
 				}
-				worst = analyzer.Warning
+				worst = analysis.Warning
 			}
-			p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(p.Doc.Root)),
-				"expected an error with code and message", analyzer.AtMost(worst))
+			p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analysis.Quote(p.Doc.Root)),
+				"expected an error with code and message", analysis.AtMost(worst))
 		}
 	},
 }
@@ -139,11 +139,11 @@ func tellsError(root a2a.Value) bool {
 }
 
 // RESTErrorInfoPresent reports an error that only A2A can mean and that does not say which it is.
-var RESTErrorInfoPresent = &analyzer.Rule{
+var RESTErrorInfoPresent = &analysis.Rule{
 	ID:    "rest-errorinfo-present",
 	Title: "A2A error without ErrorInfo",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites: rule.Cite("11.6", a2a.V1_0),
 	Doc: `Many errors of A2A share one HTTP status. Which one it is stands in an ErrorInfo among the details: without it a
 client cannot tell a task that has ended from a request that is wrong.`,
@@ -152,7 +152,7 @@ client cannot tell a task that has ended from a request that is wrong.`,
 	Silent: `Errors that need not be A2A's: all but a 404 for a task that the path names, the refusal to do something to a
 task that is known to have ended, and the refusal of a capability that no card declares. Errors that speak of validation
 or credentials, an ErrorInfo of another domain, and details that cannot be told apart for want of a type.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
 			return
 		}
@@ -182,7 +182,7 @@ or credentials, an ErrorInfo of another domain, and details that cannot be told 
 }
 
 // ownError returns what an error object surely is about, if only A2A has such an error; "" if it may be another one.
-func ownError(p *analyzer.Pass, failure a2a.Value) string {
+func ownError(p *analysis.Pass, failure a2a.Value) string {
 	x := p.Exchange
 	status, text := x.Response.Status, failure.Get("message").Text()
 	if failure.Kind() != a2a.Object || !failure.Has("code") || !failure.Has("message") {
@@ -202,7 +202,7 @@ func ownError(p *analyzer.Pass, failure a2a.Value) string {
 	op := x.Call.Operation
 	if ended := task.Of(p).EndedBefore(x); ended != nil && !task.Of(p).Retry(x) &&
 		(op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(text) {
-		return fmt.Sprintf("task %s ended as %s at %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling),
+		return fmt.Sprintf("task %s ended as %s at %s", analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling),
 			ended.StatePlace())
 	}
 	if lacking := rule.Undeclared(p); lacking != "" && strings.Contains(strings.ToLower(text), "support") {
@@ -212,17 +212,17 @@ func ownError(p *analyzer.Pass, failure a2a.Value) string {
 }
 
 // RESTErrorStatusMap reports an error of A2A under a status that is not its own.
-var RESTErrorStatusMap = &analyzer.Rule{
+var RESTErrorStatusMap = &analysis.Rule{
 	ID:    "rest-error-status-map",
 	Title: "HTTP status does not fit the A2A error",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("5.4", a2a.V1_0),
 	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not
 found under 500 is tried again without end, and raises a false alarm.`,
 	Fix: `Answer with the status that the protocol gives the error: 404 for TASK_NOT_FOUND, 400 for most others.`,
 	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
 statuses, each of them is right. Errors under a status of success are left to rest-error-not-2xx.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		status := p.Exchange.Response.Status
 		if p.Doc == nil || p.Doc.Err != nil || status < 400 {
 			return
@@ -238,7 +238,7 @@ statuses, each of them is right. Errors under a status of success are left to re
 			p.Applied()
 			if !slices.Contains(row.Status, status) {
 				p.Report(p.Exchange.ResponsePlace().Status(),
-					fmt.Sprintf("status %d with reason %s at %s", status, analyzer.QuoteText(row.Reason),
+					fmt.Sprintf("status %d with reason %s at %s", status, analysis.QuoteText(row.Reason),
 						p.Place.At(a2a.Ptr("/error/details", i, "reason"))), "expected status "+anyOf(row.Status))
 			}
 			return

@@ -3,7 +3,7 @@ package rpc
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -11,7 +11,7 @@ import (
 // judgeRequests calls judge with the JSON-RPC request object at hand, or with each one of a batch, with where it
 // stands, and with the call that was read from it. What has no member of such a request is meant for something else at
 // the same URL. The calls of a batch are judged with the batch, and not once more on their own.
-func judgeRequests(p *analyzer.Pass, judge func(at string, request a2a.Value, call *a2a.Call)) {
+func judgeRequests(p *analysis.Pass, judge func(at string, request a2a.Value, call *a2a.Call)) {
 	if p.Doc == nil || p.Doc.Err != nil || p.Exchange.InBatch() {
 		return
 	}
@@ -60,14 +60,14 @@ func isNotification(v a2a.Value, in a2a.Dialects) bool { return !v.Has("id") && 
 // stands: any JSON under a 2xx status or in an event, if the request asks for an answer; else only an object that is
 // recognisably meant as one, since gateways answer with bodies of their own. In the answer to a batch these are all its
 // elements that are objects.
-func judgeResponses(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
+func judgeResponses(p *analysis.Pass, judge func(at string, response a2a.Value)) {
 	if !p.Exchange.InBatch() {
 		eachResponse(p, judge)
 	}
 }
 
 // eachResponse is judgeResponses for what is judged with each call of a batch on its own.
-func eachResponse(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
+func eachResponse(p *analysis.Pass, judge func(at string, response a2a.Value)) {
 	if p.Answer == nil || p.Answer.Doc.Err != nil {
 		return
 	}
@@ -76,7 +76,7 @@ func eachResponse(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
 		return // the request went to a route of HTTP+JSON, where agents answer as that does
 	}
 	asked := call.Method != "" && call.ID.Exists() || call.Batch != nil
-	ours := asked && (p.Kind == analyzer.EventSeen || rule.Succeeded(p.Exchange.Response.Status))
+	ours := asked && (p.Kind == analysis.EventSeen || rule.Succeeded(p.Exchange.Response.Status))
 	switch {
 	case call.Batch != nil && root.Kind() == a2a.Array:
 		for i, v := range root.Elems() {
@@ -100,7 +100,7 @@ func isResponse(v a2a.Value) bool {
 
 // judgeReplies calls judge with each JSON-RPC response object at hand, with where it stands, and with the request
 // object that it answers: an Absent one if that cannot be told.
-func judgeReplies(p *analyzer.Pass, judge func(at string, response, request a2a.Value)) {
+func judgeReplies(p *analysis.Pass, judge func(at string, response, request a2a.Value)) {
 	call := &p.Exchange.Call
 	judgeResponses(p, func(at string, response a2a.Value) {
 		switch {
@@ -125,7 +125,7 @@ func judgeReplies(p *analyzer.Pass, judge func(at string, response, request a2a.
 func wholeBatch(call *a2a.Call) bool { return call.Doc.Root.Len() == len(call.Batch) }
 
 // judgeErrors calls judge with the error object of each response at hand, and with where it stands.
-func judgeErrors(p *analyzer.Pass, judge func(at string, failure a2a.Value)) {
+func judgeErrors(p *analysis.Pass, judge func(at string, failure a2a.Value)) {
 	if !fails(p) {
 		return
 	}
@@ -139,14 +139,14 @@ func judgeErrors(p *analyzer.Pass, judge func(at string, failure a2a.Value)) {
 
 // fails reports whether there is an error in what is at hand, or may be one: most answers have none, and cost nothing
 // then.
-func fails(p *analyzer.Pass) bool {
+func fails(p *analysis.Pass) bool {
 	return p.Answer != nil && (p.Answer.Err != nil || p.Exchange.Call.Batch != nil)
 }
 
 // judgeRefusal calls judge with the code of the error that answers a single call, and with where it stands, unless its
 // cause may be one that was seen before the request was read: credentials, media type, version, rate or size.
-func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.ErrorName)) {
-	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) ||
+func judgeRefusal(p *analysis.Pass, judge func(at string, code int64, name a2a.ErrorName)) {
+	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) ||
 		rule.FromInfrastructure(p.Exchange.Response.Status) {
 		return
 	}
@@ -166,7 +166,7 @@ func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.E
 
 // mayBeOf0_1 reports whether a call may be one of 0.1, although its method says no more than that it is older than 1.0:
 // nothing is known of its URL, or that version is spoken there. It has null in place of what is absent.
-func mayBeOf0_1(x *analyzer.Exchange) bool {
+func mayBeOf0_1(x *analysis.Exchange) bool {
 	switch x.Call.Method {
 	case "tasks/get", "tasks/cancel", "tasks/resubscribe":
 	default:
@@ -180,14 +180,14 @@ func mayBeOf0_1(x *analyzer.Exchange) bool {
 }
 
 // labelledJSON reports whether the request says that it is JSON, or says nothing.
-func labelledJSON(x *analyzer.Exchange) bool {
+func labelledJSON(x *analysis.Exchange) bool {
 	label := x.Request.Fields.MediaType()
 	return label == "" || rule.IsJSON(label)
 }
 
 // unreadable reports whether the body of the request is surely no JSON to anybody: a text after a whole value, and a
 // byte order mark before it, are skipped by some parsers.
-func unreadable(x *analyzer.Exchange) bool {
+func unreadable(x *analysis.Exchange) bool {
 	doc := &x.Call.Doc
 	return doc.Err != nil && !doc.Err.Limit && !doc.Trailing && !doc.BOM && labelledJSON(x)
 }

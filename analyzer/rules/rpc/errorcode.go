@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -13,9 +13,9 @@ import (
 // ErrorCodes is the family of rules about the codes of JSON-RPC errors: which there are, and when they are right.
 var ErrorCodes = rule.Family{
 	Name:     "errorcode",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
 }.Of(
 	RPCErrorCodeReserved,
@@ -28,19 +28,19 @@ var ErrorCodes = rule.Family{
 )
 
 // RPCErrorCodeReserved reports a code that JSON-RPC keeps for later.
-var RPCErrorCodeReserved = &analyzer.Rule{
+var RPCErrorCodeReserved = &analysis.Rule{
 	ID:    "rpc-error-code-reserved",
 	Title: "error code that JSON-RPC reserves",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
-	If:    analyzer.Refused,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	If:    analysis.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
 	Doc: `Codes from -32768 to -32100 belong to JSON-RPC, which has given a meaning to five of them and keeps the others
 for later. A library that meets such a code may treat it as a fault of the transport.`,
 	Fix: `Use a code of A2A or of JSON-RPC where one fits, else one between -32099 and -32000 that A2A does not use, or
 one outside the reserved range.`,
 	Silent: `The five codes that JSON-RPC defines: -32700 and -32600 to -32603.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeCodes(p, func(at string, code int64) {
 			p.Applied()
 			if code >= -32768 && code <= -32100 && code != -32700 && (code < -32603 || code > -32600) {
@@ -51,7 +51,7 @@ one outside the reserved range.`,
 }
 
 // judgeCodes calls judge with the code of each error at hand that has one, and with where it stands.
-func judgeCodes(p *analyzer.Pass, judge func(at string, code int64)) {
+func judgeCodes(p *analysis.Pass, judge func(at string, code int64)) {
 	if !fails(p) {
 		return
 	}
@@ -69,18 +69,18 @@ func codeText(code int64, name a2a.ErrorName) string {
 }
 
 // RPCErrorCodeA2ARange points to a code of the agent's own in the range of 1.0.
-var RPCErrorCodeA2ARange = &analyzer.Rule{
+var RPCErrorCodeA2ARange = &analysis.Rule{
 	ID:    "rpc-error-code-a2a-range",
 	Title: "error code of the agent's own in the range of A2A",
-	Level: analyzer.Advice,
-	Once:  analyzer.PerExchange,
-	If:    analyzer.Refused,
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	If:    analysis.Refused,
 	Cites: rule.Cite("9.5", a2a.V1_0),
 	Doc: `The code lies between -32099 and -32000, where A2A takes its codes from, and 1.0 gives it no meaning. An agent
 may define codes of its own there; a later version of A2A may define the same one otherwise.`,
 	Fix:    `Document the code, or choose one outside the range from -32768 to -32000.`,
 	Silent: `Codes that 1.0 defines, and codes outside the range.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeCodes(p, func(at string, code int64) {
 			p.Applied()
 			if code >= -32099 && code <= -32000 && !ofA2A(code) {
@@ -92,11 +92,11 @@ may define codes of its own there; a later version of A2A may define the same on
 }
 
 // RPCErrorCodeDialect points to a code that only another version of A2A defines.
-var RPCErrorCodeDialect = &analyzer.Rule{
+var RPCErrorCodeDialect = &analysis.Rule{
 	ID:    "rpc-error-code-dialect",
 	Title: "error code of another version of A2A",
-	Level: analyzer.Advice,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
 	Cites: rule.Cite("8.2", rule.Before1...),
 	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does
 not know what the code means or, since some were given another meaning later, takes it for something else.`,
@@ -104,7 +104,7 @@ not know what the code means or, since some were given another meaning later, ta
 	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one
 of those possible defines. An agent of 1.0 that says so to a client of an earlier version, with the reason
 VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		offered := a2a.Dialects(0)
 		if end := p.Exchange.Endpoint; end != nil {
 			offered = end.Declared | end.Answered
@@ -131,11 +131,11 @@ VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 }
 
 // RPCParseErrorUnfounded reports a parse error about a request that can be parsed.
-var RPCParseErrorUnfounded = &analyzer.Rule{
+var RPCParseErrorUnfounded = &analysis.Rule{
 	ID:    "rpc-parse-error-unfounded",
 	Title: "parse error about well-formed JSON",
-	Level: analyzer.Must,
-	If:    analyzer.Refused,
+	Level: analysis.Must,
+	If:    analysis.Refused,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
@@ -146,7 +146,7 @@ broken serialiser or a truncated body, while the fault is in one of the values.`
 -32602.`,
 	Silent: `Requests with a byte order mark, invalid UTF-8, a member name twice or a content coding; with another media
 type than JSON; batches; refusals that may come before the body is read.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		doc := &x.Call.Doc
 		if doc.Err != nil || !doc.Root.Exists() || doc.BOM || doc.InvalidUTF8 >= 0 || len(doc.Duplicates) > 0 {
@@ -166,11 +166,11 @@ type than JSON; batches; refusals that may come before the body is read.`,
 }
 
 // RPCInvalidJSONWrongCode reports the wrong error for a request that is no JSON.
-var RPCInvalidJSONWrongCode = &analyzer.Rule{
+var RPCInvalidJSONWrongCode = &analysis.Rule{
 	ID:    "rpc-invalid-json-wrong-code",
 	Title: "request that is not JSON refused with the wrong error",
-	Level: analyzer.Must,
-	If:    analyzer.Refused,
+	Level: analysis.Must,
+	If:    analysis.Refused,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
@@ -181,7 +181,7 @@ of a request that never had any, since its text is broken.`,
 	Silent: `Refusals by HTTP status alone, and those with a cause of their own (credentials, media type, size, rate,
 version, extensions); texts that some parsers read: more text after the value, a byte order mark; answers that show that
 the agent could read it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !unreadable(p.Exchange) {
 			return
 		}
@@ -196,10 +196,10 @@ the agent could read it.`,
 }
 
 // RPCInvalidRequestWrongCode reports the wrong answer to JSON that is no request.
-var RPCInvalidRequestWrongCode = &analyzer.Rule{
+var RPCInvalidRequestWrongCode = &analysis.Rule{
 	ID:    "rpc-invalid-request-wrong-code",
 	Title: "JSON that is not a JSON-RPC request not refused as such",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
@@ -210,13 +210,13 @@ clients pass that fail at every other agent; another code hides that the envelop
 	Silent: `The code -32700, and -32601 where nothing but the method is wrong; a null in place of params; batches; refusals
 with a cause of their own (credentials, media type, size, rate, version, extensions); answers that are not JSON-RPC. The
 code -32602 is a note where there is no method at all, and right where there is one.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		root := x.Call.Doc.Root
 		if x.Call.Doc.Err != nil || !root.Exists() || x.Call.Batch != nil || isRequest(root, p.Dialects) || !labelledJSON(x) {
 			return
 		}
-		if p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -226,7 +226,7 @@ code -32602 is a note where there is no method at all, and right where there is 
 		})
 		judgeRefusal(p, func(at string, code int64, name a2a.ErrorName) {
 			p.Applied()
-			worst := analyzer.Warning
+			worst := analysis.Warning
 			switch name {
 			case a2a.InvalidRequest, a2a.ParseError:
 				return
@@ -234,24 +234,24 @@ code -32602 is a note where there is no method at all, and right where there is 
 				if root.Kind() != a2a.Object || root.Has("method") {
 					return
 				}
-				worst = analyzer.Note
+				worst = analysis.Note
 			case a2a.MethodNotFound:
 				if root.Kind() == a2a.Object && root.Get("method").Kind() != a2a.String {
 					return
 				}
 			}
 			p.Report(p.Place.At(at), "JSON that is no JSON-RPC request is refused with "+codeText(code, name), "expected -32600",
-				analyzer.AtMost(worst))
+				analysis.AtMost(worst))
 		})
 	},
 }
 
 // RPCInvalidRequestUnfounded reports a request refused as none although it is one.
-var RPCInvalidRequestUnfounded = &analyzer.Rule{
+var RPCInvalidRequestUnfounded = &analysis.Rule{
 	ID:    "rpc-invalid-request-unfounded",
 	Title: "valid JSON-RPC request refused as invalid",
-	Level: analyzer.Should,
-	If:    analyzer.Refused,
+	Level: analysis.Should,
+	If:    analysis.Refused,
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
@@ -263,7 +263,7 @@ rest.`,
 	Silent: `Messages that name a task or a context, and subscriptions before 1.0, for whose refusal some versions name no
 code; requests that name another version than they speak; batches, requests without id, with another media type or
 method than POST; refusals that may come before the body is read. Where the parameters lack something, it is a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		call := &x.Call
 		root := call.Doc.Root
@@ -283,12 +283,12 @@ method than POST; refusals that may come before the body is read. Where the para
 			if name != a2a.InvalidRequest {
 				return
 			}
-			worst := analyzer.Warning
+			worst := analysis.Warning
 			if !surelyValid(call) {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
 			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0",
-				"expected a code that says what is wrong with it", analyzer.AtMost(worst))
+				"expected a code that says what is wrong with it", analysis.AtMost(worst))
 		})
 	},
 }

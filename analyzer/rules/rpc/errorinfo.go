@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -14,10 +14,10 @@ import (
 // ErrorInfo is the family of rules about what 1.0 puts beside an error's code: the reason, and what was wrong.
 var ErrorInfo = rule.Family{
 	Name:     "errorinfo",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 }.Of(
 	RPCA2AErrorInfo,
 	RPCErrorInfoDomain,
@@ -30,7 +30,7 @@ const a2aDomain = "a2a-protocol.org"
 
 // judgeDetails calls judge with each error object of 1.0 at hand, with where it stands, with its list of details, and
 // with where that stands: the member data over JSON-RPC, details over HTTP+JSON.
-func judgeDetails(p *analyzer.Pass, judge func(at string, failure a2a.Value, in string, details a2a.Value)) {
+func judgeDetails(p *analysis.Pass, judge func(at string, failure a2a.Value, in string, details a2a.Value)) {
 	if p.Exchange.Call.Binding == a2a.JSONRPC {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			if failure := response.Get("error"); failure.Kind() == a2a.Object {
@@ -45,7 +45,7 @@ func judgeDetails(p *analyzer.Pass, judge func(at string, failure a2a.Value, in 
 }
 
 // judgeErrorInfos calls judge with each ErrorInfo of the errors at hand, with where it stands, and with the error.
-func judgeErrorInfos(p *analyzer.Pass, judge func(at string, info a2a.Value, from string, failure a2a.Value)) {
+func judgeErrorInfos(p *analysis.Pass, judge func(at string, info a2a.Value, from string, failure a2a.Value)) {
 	judgeDetails(p, func(from string, failure a2a.Value, in string, details a2a.Value) {
 		for i, detail := range details.Elems() {
 			if isErrorInfo(detail) {
@@ -61,19 +61,19 @@ func isErrorInfo(detail a2a.Value) bool {
 
 // errorInfoSeverity returns how bad a broken rule about ErrorInfo is: over JSON-RPC later patch versions of 1.0 only
 // recommend it.
-func errorInfoSeverity(p *analyzer.Pass) analyzer.Severity {
+func errorInfoSeverity(p *analysis.Pass) analysis.Severity {
 	if p.Exchange.Call.Binding == a2a.JSONRPC {
-		return analyzer.Warning
+		return analysis.Warning
 	}
-	return analyzer.Error
+	return analysis.Error
 }
 
 // RPCA2AErrorInfo reports an error of A2A without the reason that 1.0 puts beside its code.
-var RPCA2AErrorInfo = &analyzer.Rule{
+var RPCA2AErrorInfo = &analysis.Rule{
 	ID:       "rpc-a2a-errorinfo",
 	Title:    "error of A2A without ErrorInfo",
-	Level:    analyzer.Should,
-	If:       analyzer.Refused,
+	Level:    analysis.Should,
+	If:       analysis.Refused,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.5", a2a.V1_0),
 	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that
@@ -83,7 +83,7 @@ handle errors by reason, whatever they are connected by, do not recognise this o
 	Silent: `Codes of JSON-RPC itself and of the agent's own. Data that is not an array, or has an element without
 @type, is left to the rules about those. A warning, although 1.0.0 demanded it: later patch versions only recommend
 it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code, _ := failure.Get("code").Int()
 			data := failure.Get("data")
@@ -103,11 +103,11 @@ it.`,
 }
 
 // RPCErrorInfoDomain reports a reason of A2A under another domain.
-var RPCErrorInfoDomain = &analyzer.Rule{
+var RPCErrorInfoDomain = &analysis.Rule{
 	ID:       "rpc-errorinfo-domain",
 	Title:    "ErrorInfo of A2A with another domain",
-	Level:    analyzer.Must,
-	If:       analyzer.Refused,
+	Level:    analysis.Must,
+	If:       analysis.Refused,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes
@@ -115,7 +115,7 @@ unnoticed under another domain.`,
 	Fix: `Set "domain" to "a2a-protocol.org" wherever the reason is one of A2A's.`,
 	Silent: `Reasons that A2A does not define. Over JSON-RPC it is a warning, since later patch versions of 1.0 only
 recommend the ErrorInfo there.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
 		}
@@ -126,19 +126,19 @@ recommend the ErrorInfo there.`,
 			}
 			p.Applied()
 			if domain := info.Get("domain"); !domain.Is(a2aDomain) {
-				p.Report(p.Place.At(at+"/domain"), "domain is "+analyzer.Quote(domain)+" beside the reason "+reason,
-					`expected "`+a2aDomain+`"`, analyzer.AtMost(errorInfoSeverity(p)))
+				p.Report(p.Place.At(at+"/domain"), "domain is "+analysis.Quote(domain)+" beside the reason "+reason,
+					`expected "`+a2aDomain+`"`, analysis.AtMost(errorInfoSeverity(p)))
 			}
 		})
 	},
 }
 
 // RPCErrorInfoReason reports a reason that A2A does not have.
-var RPCErrorInfoReason = &analyzer.Rule{
+var RPCErrorInfoReason = &analysis.Rule{
 	ID:       "rpc-errorinfo-reason",
 	Title:    "ErrorInfo with a reason that A2A does not have",
-	Level:    analyzer.Must,
-	If:       analyzer.Refused,
+	Level:    analysis.Must,
+	If:       analysis.Refused,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at
@@ -148,7 +148,7 @@ own.`,
 	Silent: `Other domains. A reason of the agent's own in the right form, such as INTERNAL_ERROR, is a note over HTTP+JSON
 and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only
 recommend the ErrorInfo there.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
 		}
@@ -165,11 +165,11 @@ recommend the ErrorInfo there.`,
 			expected := "expected the name of an error in UPPER_SNAKE_CASE, without ERROR at its end"
 			if isReason(reason.Text()) && !meansA2A(reason.Text()) {
 				if code, _ := failure.Get("code").Int(); !ofA2A(code) {
-					worst = analyzer.Note
+					worst = analysis.Note
 				}
 				expected = "expected one of A2A's reasons under its domain"
 			}
-			p.Report(p.Place.At(at+"/reason"), "reason is "+analyzer.Quote(reason), expected, analyzer.AtMost(worst))
+			p.Report(p.Place.At(at+"/reason"), "reason is "+analysis.Quote(reason), expected, analysis.AtMost(worst))
 		})
 	},
 }
@@ -191,11 +191,11 @@ func meansA2A(reason string) bool {
 }
 
 // RPCErrorInfoCodeMatch reports a reason beside the code of another error.
-var RPCErrorInfoCodeMatch = &analyzer.Rule{
+var RPCErrorInfoCodeMatch = &analysis.Rule{
 	ID:       "rpc-errorinfo-code-match",
 	Title:    "reason and code name different errors",
-	Level:    analyzer.Must,
-	If:       analyzer.Refused,
+	Level:    analysis.Must,
+	If:       analysis.Refused,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.4", a2a.V1_0),
 	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
@@ -203,7 +203,7 @@ goes by the reason do different things after the same answer.`,
 	Fix: `Take code and reason from one table, so that they cannot part.`,
 	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is not an integer is left
 to rpc-error-code-int.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
 		}
@@ -223,11 +223,11 @@ to rpc-error-code-int.`,
 }
 
 // RPCValidationDetail points to a refusal of parameters that does not say which.
-var RPCValidationDetail = &analyzer.Rule{
+var RPCValidationDetail = &analysis.Rule{
 	ID:       "rpc-validation-detail",
 	Title:    "parameters refused without saying which",
-	Level:    analyzer.Should,
-	If:       analyzer.Refused,
+	Level:    analysis.Should,
+	If:       analysis.Refused,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to
@@ -236,7 +236,7 @@ compare the whole request with the schema.`,
 details.`,
 	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken
 for an explanation. A missing message has rules of its own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !fails(p) {
 			return
 		}
@@ -251,8 +251,8 @@ for an explanation. A missing message has rules of its own.`,
 			if !isGeneric(message.Text()) || explains(details) {
 				return
 			}
-			p.Report(p.Place.At(at), "the parameters are refused with no more than "+analyzer.QuoteText(message.Text()),
-				"expected which of them is wrong", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Place.At(at), "the parameters are refused with no more than "+analysis.QuoteText(message.Text()),
+				"expected which of them is wrong", analysis.AtMost(analysis.Note))
 		})
 	},
 }

@@ -3,7 +3,7 @@ package rpc
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -11,9 +11,9 @@ import (
 // Responses is the family of rules about the JSON-RPC 2.0 response object: its version, its id, its outcome.
 var Responses = rule.Family{
 	Name:     "jsonrpc",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
 }.Of(
 	RPCResponseJSONRPC,
@@ -28,11 +28,11 @@ var Responses = rule.Family{
 )
 
 // RPCResponseJSONRPC reports an answer that does not say "jsonrpc":"2.0".
-var RPCResponseJSONRPC = &analyzer.Rule{
+var RPCResponseJSONRPC = &analysis.Rule{
 	ID:    "rpc-response-jsonrpc",
 	Title: `JSON-RPC response without "jsonrpc":"2.0"`,
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
@@ -43,31 +43,31 @@ var RPCResponseJSONRPC = &analyzer.Rule{
 	Silent: `Error pages of gateways and frameworks that are not JSON-RPC. In a stream or a batch the first such
 response is reported. In 0.1 its absence from an event is a warning, and a note at an address that is for streams
 alone.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
 			version := response.Get("jsonrpc")
 			if version.Is("2.0") {
 				return
 			}
-			worst := analyzer.Error
-			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) && p.Kind == analyzer.EventSeen {
-				worst = analyzer.Warning
+			worst := analysis.Error
+			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) && p.Kind == analysis.EventSeen {
+				worst = analysis.Warning
 				if p.Exchange.Call.Early {
-					worst = analyzer.Note
+					worst = analysis.Note
 				}
 			}
-			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analyzer.Quote(version), `expected "2.0"`, analyzer.AtMost(worst))
+			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`, analysis.AtMost(worst))
 		})
 	},
 }
 
 // RPCResponseIDPresent reports a response without an id.
-var RPCResponseIDPresent = &analyzer.Rule{
+var RPCResponseIDPresent = &analysis.Rule{
 	ID:    "rpc-response-id-present",
 	Title: "JSON-RPC response without id",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
@@ -78,7 +78,7 @@ those that wait for the answer to a certain call never see it.`,
 request's cannot be read.`,
 	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are not JSON-RPC
 are not judged. In a stream or a batch the first such response is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			if !response.Has("jsonrpc") {
 				return
@@ -92,11 +92,11 @@ are not judged. In a stream or a batch the first such response is reported.`,
 }
 
 // RPCIDEcho reports an answer whose id is not the request's.
-var RPCIDEcho = &analyzer.Rule{
+var RPCIDEcho = &analysis.Rule{
 	ID:    "rpc-id-echo",
 	Title: "JSON-RPC response id differs from the request's",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen,
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
@@ -106,7 +106,7 @@ finds the caller by it: with another id the answer is lost or reaches the wrong 
 	Fix: `Copy the id of the request as it came: a number stays that number, a string that string.`,
 	Silent: `1 and 1.0 are the same number. Events of a stream are left to stream-rpc-id. A null id in an answer and
 requests whose id is missing, null or of another type are not judged here. Answers to a batch may come in any order.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		judgeResponses(p, func(at string, response a2a.Value) {
 			got := response.Get("id")
@@ -117,8 +117,8 @@ requests whose id is missing, null or of another type are not judged here. Answe
 			case rule.IsID(call.ID):
 				p.Applied()
 				if !a2a.SameID(call.ID, got) {
-					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(got),
-						"expected "+analyzer.Quote(call.ID)+", the id of the request")
+					p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(got),
+						"expected "+analysis.Quote(call.ID)+", the id of the request")
 				}
 			}
 		})
@@ -126,7 +126,7 @@ requests whose id is missing, null or of another type are not judged here. Answe
 }
 
 // echoesOneOf judges the id of one response to a batch.
-func echoesOneOf(p *analyzer.Pass, at string, got a2a.Value) {
+func echoesOneOf(p *analysis.Pass, at string, got a2a.Value) {
 	calls := p.Exchange.Call.Batch
 	if p.Exchange.Call.Doc.Root.Len() != len(calls) {
 		return // too many to have been read
@@ -137,14 +137,14 @@ func echoesOneOf(p *analyzer.Pass, at string, got a2a.Value) {
 			return
 		}
 	}
-	p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(got), "expected the id of a request of the batch")
+	p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(got), "expected the id of a request of the batch")
 }
 
 // RPCIDNullParseError reports an error about an unreadable request that claims to know its id.
-var RPCIDNullParseError = &analyzer.Rule{
+var RPCIDNullParseError = &analysis.Rule{
 	ID:    "rpc-id-null-parse-error",
 	Title: "error about an unreadable request with an id",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
@@ -155,7 +155,7 @@ reaches a call that has nothing to do with it, or none.`,
 	Silent: `An id echoed from a request that can be read is right under any code. A missing id is left to
 rpc-response-id-present. Texts that some parsers read (more text after the value, a byte order mark) and batches are not
 judged.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		doc := &x.Call.Doc
 		if x.Call.Batch != nil || doc.Err == nil && !doc.Root.Exists() {
@@ -170,7 +170,7 @@ judged.`,
 			case code == -32700 && unreadable(x), code == -32600 && doc.Err == nil && !readable:
 				p.Applied()
 				if id := response.Get("id"); !id.IsNull() {
-					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(id)+", and none can be read from the request",
+					p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id)+", and none can be read from the request",
 						"expected null")
 				}
 			}
@@ -179,11 +179,11 @@ judged.`,
 }
 
 // RPCIDNullUnjustified reports a null id in the answer to a request whose id can be read.
-var RPCIDNullUnjustified = &analyzer.Rule{
+var RPCIDNullUnjustified = &analysis.Rule{
 	ID:    "rpc-id-null-unjustified",
 	Title: "null id in the answer to a request that has one",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen,
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
@@ -195,7 +195,7 @@ cannot be read.`,
 	Silent: `The codes -32700 and -32600, which say that the request could not be read. Refusals that may come before the
 body is read (401, 403, 404, 405, 413, 415, 429, 5xx and the like) are a note. Events of a stream are left to
 stream-rpc-id; batches are not judged.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Doc.Err != nil || !rule.IsID(call.ID) {
 			return
@@ -209,22 +209,22 @@ stream-rpc-id; batches are not judged.`,
 			if !response.Get("id").IsNull() {
 				return
 			}
-			worst := analyzer.Error
+			worst := analysis.Error
 			if status := p.Exchange.Response.Status; rule.FromInfrastructure(status) || status >= 500 {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
-			p.Report(p.Place.At(at+"/id"), "id is null", "expected "+analyzer.Quote(call.ID)+", the id of the request",
-				analyzer.AtMost(worst))
+			p.Report(p.Place.At(at+"/id"), "id is null", "expected "+analysis.Quote(call.ID)+", the id of the request",
+				analysis.AtMost(worst))
 		})
 	},
 }
 
 // RPCResultXorError reports an answer with both result and error, or with neither.
-var RPCResultXorError = &analyzer.Rule{
+var RPCResultXorError = &analysis.Rule{
 	ID:    "rpc-result-xor-error",
 	Title: "JSON-RPC response with both result and error, or neither",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
 	Cites: slices.Concat(
 		rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
@@ -240,7 +240,7 @@ response is reported.`,
 		"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields",
 		"push-list-shape", "push-list-shape-v1",
 	},
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
 			result, failure := response.Get("result"), response.Get("error")
@@ -260,11 +260,11 @@ response is reported.`,
 }
 
 // RPCResultXorErrorV01 is the same for 0.1, whose schema at first had null in place of what is absent.
-var RPCResultXorErrorV01 = &analyzer.Rule{
+var RPCResultXorErrorV01 = &analysis.Rule{
 	ID:    "rpc-result-xor-error-v01",
 	Title: "JSON-RPC response with both result and error, or neither",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
 	Cites: rule.Cite("6.11.2", a2a.V0_1),
 	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
 neither it has nothing: the call looks as if it had never been answered.`,
@@ -273,7 +273,7 @@ neither it has nothing: the call looks as if it had never been answered.`,
 result. Error pages of gateways that are not JSON-RPC are not judged. In a stream or a batch the first such response
 is reported.`,
 	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
 			result, failure := response.Get("result"), response.Get("error")
@@ -289,11 +289,11 @@ is reported.`,
 }
 
 // RPCResultNull reports a null where the method has something to return.
-var RPCResultNull = &analyzer.Rule{
+var RPCResultNull = &analysis.Rule{
 	ID:    "rpc-result-null",
 	Title: "null result of a method that returns an object",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
 	Cites: slices.Concat(
 		rule.Cite("7", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1", a2a.V1_0),
@@ -304,7 +304,7 @@ been told that the call succeeded, and falls over the first member it reads.`,
 empty list.`,
 	Silent: `Deletion of a push config, and methods that A2A does not define. In 0.1 null counts as absent. In a stream or
 a batch the first such response is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeReplies(p, func(at string, response, request a2a.Value) {
 			result := response.Get("result")
 			if !result.Exists() || response.Has("error") {
@@ -317,14 +317,14 @@ a batch the first such response is reported.`,
 			p.Applied()
 			if result.IsNull() {
 				p.Report(p.Place.At(at+"/result"), "result is null",
-					"expected what "+analyzer.QuoteText(request.Get("method").Text())+" returns")
+					"expected what "+analysis.QuoteText(request.Get("method").Text())+" returns")
 			}
 		})
 	},
 }
 
 // operation returns what a request object of the exchange asks.
-func operation(p *analyzer.Pass, request a2a.Value) a2a.Operation {
+func operation(p *analysis.Pass, request a2a.Value) a2a.Operation {
 	call := &p.Exchange.Call
 	if call.Batch == nil {
 		return call.Operation
@@ -338,11 +338,11 @@ func operation(p *analyzer.Pass, request a2a.Value) a2a.Operation {
 }
 
 // RPCNotificationAnswered reports a response to a request that asked for none.
-var RPCNotificationAnswered = &analyzer.Rule{
+var RPCNotificationAnswered = &analysis.Rule{
 	ID:    "rpc-notification-answered",
 	Title: "JSON-RPC response to a notification",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
 	Cites: rule.Cite("JSON-RPC 2.0 §4.1", rule.Every...),
 	Doc: `A request without the member id is a notification: the client says that it reads no answer, and no answer has an
 id by which it could be known. An agent that runs such a call and answers it shows that it does not look for the id at
@@ -352,8 +352,8 @@ all.`,
 may come before the body is read (401, 403, 404, 405, 413, 415, 429 and the like); requests and errors that are wrong in
 another way too.`,
 	Covers: []string{"rpc-response-id-present"},
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.EventSeen && !rule.OpensStream(p) || !notifies(p) {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.EventSeen && !rule.OpensStream(p) || !notifies(p) {
 			return
 		}
 		p.Applied()
@@ -376,7 +376,7 @@ another way too.`,
 }
 
 // notifies reports whether the request is a notification, or a batch with at least one and nothing in it that is wrong.
-func notifies(p *analyzer.Pass) bool {
+func notifies(p *analysis.Pass) bool {
 	call := &p.Exchange.Call
 	if call.Batch == nil {
 		return isNotification(call.Doc.Root, p.Dialects)

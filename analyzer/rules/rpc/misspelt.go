@@ -3,14 +3,14 @@ package rpc
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/spelling"
 )
 
 // checkMisspelt judges a method that the agent says it does not have, where nothing is known of the agent but that: a
 // name that is but a slip away from one of A2A is that one misspelt, whatever a card may declare.
-func checkMisspelt(p *analyzer.Pass) {
+func checkMisspelt(p *analysis.Pass) {
 	call := &p.Exchange.Call
 	if call.Operation != a2a.NoOperation || len(call.Batch) > 0 || !isRequest(call.Doc.Root, p.Dialects) ||
 		p.Answer.Err == nil || p.Answer.Err.Name != a2a.MethodNotFound || !mayExtend(p) {
@@ -19,7 +19,7 @@ func checkMisspelt(p *analyzer.Pass) {
 	if meant := misspelt(call.Method); meant != "" {
 		p.Applied()
 		p.Report(p.Exchange.RequestPlace().Body().At("/method"),
-			"method is "+analyzer.QuoteText(call.Method)+", which the agent does not have", "expected "+analyzer.QuoteText(meant))
+			"method is "+analysis.QuoteText(call.Method)+", which the agent does not have", "expected "+analysis.QuoteText(meant))
 	}
 }
 

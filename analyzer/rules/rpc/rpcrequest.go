@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -14,9 +14,9 @@ import (
 // Requests is the family of rules about the JSON-RPC 2.0 request object: its version, its parameters, its id.
 var Requests = rule.Family{
 	Name:     "rpcrequest",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 }.Of(
 	RPCRequestIsObject,
@@ -32,10 +32,10 @@ var Requests = rule.Family{
 )
 
 // RPCRequestIsObject reports a request whose JSON is no object.
-var RPCRequestIsObject = &analyzer.Rule{
+var RPCRequestIsObject = &analysis.Rule{
 	ID:    "rpc-request-is-object",
 	Title: "JSON-RPC request is not an object",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
@@ -45,7 +45,7 @@ the agent can only answer that it did not understand, to nobody in particular.`,
 	Fix: `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds
 the object.`,
 	Silent: `Bodies that are not labelled as JSON, and empty ones. An empty array is left to rpc-batch-empty.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
 			return
 		}
@@ -53,12 +53,12 @@ the object.`,
 		case root.Kind() == a2a.Object:
 			p.Applied()
 		case root.Kind() != a2a.Array && labelledJSON(p.Exchange):
-			p.Report(p.Place.At(""), "the request is "+analyzer.Quote(root), "expected an object")
+			p.Report(p.Place.At(""), "the request is "+analysis.Quote(root), "expected an object")
 		}
 		for i, v := range p.Doc.Root.Elems() {
 			p.Applied()
 			if v.Kind() != a2a.Object {
-				p.Report(p.Place.At(a2a.Ptr("", i)), "an entry of the batch is "+analyzer.Quote(v), "expected an object")
+				p.Report(p.Place.At(a2a.Ptr("", i)), "an entry of the batch is "+analysis.Quote(v), "expected an object")
 				return
 			}
 		}
@@ -66,10 +66,10 @@ the object.`,
 }
 
 // RPCRequestJSONRPC reports a request that does not say "jsonrpc":"2.0".
-var RPCRequestJSONRPC = &analyzer.Rule{
+var RPCRequestJSONRPC = &analysis.Rule{
 	ID:    "rpc-request-jsonrpc",
 	Title: `JSON-RPC request without "jsonrpc":"2.0"`,
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("9.3", a2a.V1_0),
@@ -79,33 +79,33 @@ request without it, so a client that leaves it out works with some agents only.`
 	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
 	Silent: `Bodies that are not JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a
 note, since that schema gives it a default.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			p.Applied()
 			version := request.Get("jsonrpc")
 			if version.Is("2.0") {
 				return
 			}
-			worst := analyzer.Error
+			worst := analysis.Error
 			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
-			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analyzer.Quote(version), `expected "2.0"`, analyzer.AtMost(worst))
+			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`, analysis.AtMost(worst))
 		})
 	},
 }
 
 // RPCParamsStructured reports parameters that are neither object nor array.
-var RPCParamsStructured = &analyzer.Rule{
+var RPCParamsStructured = &analysis.Rule{
 	ID:    "rpc-params-structured",
 	Title: "JSON-RPC params is neither object nor array",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("JSON-RPC 2.0 §4.2", rule.Every...),
 	Doc: `The member params holds the parameters by name, in an object, or is left out. A string or a null there makes the
 whole request invalid for a strict agent, before it looks at the method.`,
 	Fix:    `Send an object. Leave params out where the method takes none, rather than sending null.`,
 	Silent: `In 0.1 null counts as absent. An array is left to rpc-params-object.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			params := request.Get("params")
 			if !params.Exists() || params.IsNull() && p.Dialects == a2a.Of(a2a.V0_1) {
@@ -113,17 +113,17 @@ whole request invalid for a strict agent, before it looks at the method.`,
 			}
 			p.Applied()
 			if params.Kind() != a2a.Object && params.Kind() != a2a.Array {
-				p.Report(p.Place.At(at+"/params"), "params is "+analyzer.Quote(params), "expected an object")
+				p.Report(p.Place.At(at+"/params"), "params is "+analysis.Quote(params), "expected an object")
 			}
 		})
 	},
 }
 
 // RPCParamsObject reports parameters by position.
-var RPCParamsObject = &analyzer.Rule{
+var RPCParamsObject = &analysis.Rule{
 	ID:    "rpc-params-object",
 	Title: "parameters of an A2A method by position",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("7.1", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
@@ -133,7 +133,7 @@ object. An agent has no way to know what the elements of an array mean.`,
 	Fix: `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes
 arguments by position.`,
 	Silent: `Methods that A2A does not define.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 			params := request.Get("params")
 			if call.Operation == a2a.NoOperation || params.Kind() != a2a.Object && params.Kind() != a2a.Array {
@@ -148,16 +148,16 @@ arguments by position.`,
 }
 
 // RPCParamsNoneGetCard reports parameters for the method of 0.3 that has none.
-var RPCParamsNoneGetCard = &analyzer.Rule{
+var RPCParamsNoneGetCard = &analysis.Rule{
 	ID:    "rpc-params-none-getcard",
 	Title: "parameters for the method that takes none",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: rule.Cite("7.10", a2a.V0_3),
 	Doc: `In 0.3 the request for the extended card has no parameters: who asks is known from the credentials. An agent that
 checks the request against the schema refuses one that carries some.`,
 	Fix:    `Leave params out of agent/getAuthenticatedExtendedCard.`,
 	Silent: `Empty parameters. Parameters by position are left to rpc-params-object.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 			params := request.Get("params")
 			if call.Operation != a2a.GetExtendedCard || params.Exists() && params.Kind() != a2a.Object {
@@ -165,7 +165,7 @@ checks the request against the schema refuses one that carries some.`,
 			}
 			p.Applied()
 			for name := range params.Members() {
-				p.Report(p.Place.At(at+"/params"), "params has the member "+analyzer.QuoteText(name), "expected no parameters")
+				p.Report(p.Place.At(at+"/params"), "params has the member "+analysis.QuoteText(name), "expected no parameters")
 				return
 			}
 		})
@@ -173,10 +173,10 @@ checks the request against the schema refuses one that carries some.`,
 }
 
 // RPCIDType reports an id that is neither string nor number.
-var RPCIDType = &analyzer.Rule{
+var RPCIDType = &analysis.Rule{
 	ID:    "rpc-id-type",
 	Title: "JSON-RPC id of a wrong type",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Cites: slices.Concat(
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
@@ -185,7 +185,7 @@ var RPCIDType = &analyzer.Rule{
 on, and has to refuse the request without saying which one it means.`,
 	Fix:    `Use a number that counts up, or a UUID as a string.`,
 	Silent: `A null id is left to rpc-id-null, an absent one to rpc-id-missing.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			id := request.Get("id")
 			if !id.Exists() {
@@ -193,17 +193,17 @@ on, and has to refuse the request without saying which one it means.`,
 			}
 			p.Applied()
 			if !rule.IsID(id) && !id.IsNull() {
-				p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(id), "expected a string or a number")
+				p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id), "expected a string or a number")
 			}
 		})
 	},
 }
 
 // RPCIDNull reports a request with a null id.
-var RPCIDNull = &analyzer.Rule{
+var RPCIDNull = &analysis.Rule{
 	ID:    "rpc-id-null",
 	Title: "JSON-RPC request with a null id",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: slices.Concat(
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
@@ -212,29 +212,29 @@ var RPCIDNull = &analyzer.Rule{
 from such an error, and some agents take the request for one that wants no answer.`,
 	Fix:    `Give every request an id of its own: a number that counts up, or a UUID as a string.`,
 	Silent: `In 0.1 it is a note, since null counts as absent there.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			id := request.Get("id")
 			if !rule.IsID(id) && !id.IsNull() {
 				return
 			}
 			p.Applied()
-			worst := analyzer.Warning
+			worst := analysis.Warning
 			if p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
 			if id.IsNull() {
-				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number", analyzer.AtMost(worst))
+				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number", analysis.AtMost(worst))
 			}
 		})
 	},
 }
 
 // RPCIDFraction reports a numeric id with a fraction.
-var RPCIDFraction = &analyzer.Rule{
+var RPCIDFraction = &analysis.Rule{
 	ID:    "rpc-id-fraction",
 	Title: "JSON-RPC id with a fraction",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Cites: slices.Concat(
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
@@ -243,7 +243,7 @@ var RPCIDFraction = &analyzer.Rule{
 the client does not know the answer for its own.`,
 	Fix:    `Use whole numbers or strings. A time stamp serves as an id once it is rounded.`,
 	Silent: `Whole numbers however they are written: 1.0 and 1e3 have no fraction.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			id := request.Get("id")
 			if id.Kind() != a2a.Number {
@@ -251,18 +251,18 @@ the client does not know the answer for its own.`,
 			}
 			p.Applied()
 			if id.Fractional() {
-				p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(id), "expected a whole number")
+				p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id), "expected a whole number")
 			}
 		})
 	},
 }
 
 // RPCIDMissing reports a call of A2A that asks for no answer.
-var RPCIDMissing = &analyzer.Rule{
+var RPCIDMissing = &analysis.Rule{
 	ID:    "rpc-id-missing",
 	Title: "A2A method called without an id",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("9.3", a2a.V1_0),
@@ -272,7 +272,7 @@ task that it has just started, nor that the call failed.`,
 	Fix: `Send an id with every call: a number that counts up, or a UUID as a string.`,
 	Silent: `Methods that A2A does not define. A warning in 1.0, which only shows the id, and where no card tells 0.2 from
 0.3; a note in 0.1 and in versions before 0.2.2, whose schema does not ask for it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 			if call.Operation == a2a.NoOperation {
 				return
@@ -280,7 +280,7 @@ task that it has just started, nor that the call failed.`,
 			p.Applied()
 			if !request.Has("id") {
 				p.Report(p.Place.At(at+"/id"), "id is missing", "expected a string or a number",
-					analyzer.AtMost(missingIDSeverity(p)))
+					analysis.AtMost(missingIDSeverity(p)))
 			}
 		})
 	},
@@ -288,25 +288,25 @@ task that it has just started, nor that the call failed.`,
 
 // missingIDSeverity says how bad a call without id can be: schemas ask for the id since 0.2.2, and cards name their
 // version since 0.2.5 only.
-func missingIDSeverity(p *analyzer.Pass) analyzer.Severity {
+func missingIDSeverity(p *analysis.Pass) analysis.Severity {
 	switch {
 	case p.Dialects.Has(a2a.V0_1):
-		return analyzer.Note
+		return analysis.Note
 	case p.Dialects.Has(a2a.V1_0):
-		return analyzer.Warning
+		return analysis.Warning
 	case !p.Dialects.Has(a2a.V0_2):
-		return analyzer.Error
+		return analysis.Error
 	}
 	return rule.SeveritySince(p, "0.2", "0.2.0", "0.2.1")
 }
 
 // RPCRequestUnknownMember reports a member beside those of a JSON-RPC request for which the request is refused.
-var RPCRequestUnknownMember = &analyzer.Rule{
+var RPCRequestUnknownMember = &analysis.Rule{
 	ID:    "rpc-request-unknown-member",
 	Title: "request refused for a member that JSON-RPC does not define",
-	Level: analyzer.Advice,
-	On:    analyzer.AnswerSeen,
-	If:    analyzer.Refused,
+	Level: analysis.Advice,
+	On:    analysis.AnswerSeen,
+	If:    analysis.Refused,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
 	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Others are not forbidden, and most
 agents ignore them; one that reads strictly refuses the request, and this client cannot talk to it.`,
@@ -315,7 +315,7 @@ header.`,
 	Silent: `Requests that are not refused as wrong, and refusals whose text does not name the member: they may have another
 cause.`,
 	Covers: []string{"rpc-invalid-request-unfounded", "outcome-no-protocol"},
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || p.Doc == nil && p.Answer.Err == nil || !isRequest(call.Doc.Root, p.Dialects) {
 			return
@@ -345,7 +345,7 @@ cause.`,
 			if p.Answer.Err != nil {
 				at = at.At(p.Answer.Err.Pointer)
 			}
-			p.Report(at, "the request has the member "+analyzer.QuoteText(name)+" at "+
+			p.Report(at, "the request has the member "+analysis.QuoteText(name)+" at "+
 				p.Exchange.RequestPlace().Body().At(v.Pointer()).String()+", and is refused with "+refusalName(p),
 				"expected jsonrpc, method, params and id alone")
 			return
@@ -354,7 +354,7 @@ cause.`,
 }
 
 // refusalName names the error that an answer holds, or else its status.
-func refusalName(p *analyzer.Pass) string {
+func refusalName(p *analysis.Pass) string {
 	if err := p.Answer.Err; err != nil {
 		return err.String()
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -38,22 +38,22 @@ func Unescape(body []byte) []byte {
 }
 
 // MethodOrPath says what of a request shows its dialect: the method, or method and path.
-func MethodOrPath(x *analyzer.Exchange) string {
+func MethodOrPath(x *analysis.Exchange) string {
 	if x.Call.Method != "" {
-		return analyzer.Clip(x.Call.Method)
+		return analysis.Clip(x.Call.Method)
 	}
-	return analyzer.Clip(x.Request.Method + " " + x.Path)
+	return analysis.Clip(x.Request.Method + " " + x.Path)
 }
 
 // IsID reports whether a value can be the id of a JSON-RPC call that wants an answer: a string or a number.
 func IsID(v a2a.Value) bool { return v.Kind() == a2a.String || v.Kind() == a2a.Number }
 
 // BySender returns the side that wrote what is at hand.
-func BySender(p *analyzer.Pass) analyzer.Option {
-	if p.Kind == analyzer.RequestSeen {
-		return analyzer.By(a2a.Client)
+func BySender(p *analysis.Pass) analysis.Option {
+	if p.Kind == analysis.RequestSeen {
+		return analysis.By(a2a.Client)
 	}
-	return analyzer.By(a2a.Agent)
+	return analysis.By(a2a.Agent)
 }
 
 // ParamsReadable reports whether a call over JSON-RPC has an object as params, or none; HTTP+JSON has the path and the
@@ -78,7 +78,7 @@ func Member(v a2a.Value, name, snake string) a2a.Value {
 func Given(v a2a.Value) bool { return v.Exists() && !v.IsNull() }
 
 // InParams returns the place of a value of the request's body, or of the parameters where it is missing.
-func InParams(p *analyzer.Pass, v a2a.Value) analyzer.Place {
+func InParams(p *analysis.Pass, v a2a.Value) analysis.Place {
 	call := &p.Exchange.Call
 	body := p.Exchange.RequestPlace().Body()
 	switch {
@@ -95,10 +95,10 @@ func QuoteMember(name string, v a2a.Value) string {
 	if !v.Exists() {
 		return "no member " + name
 	}
-	return name + " is " + analyzer.Quote(v)
+	return name + " is " + analysis.Quote(v)
 }
 
 // OpensStream reports whether the event at hand is surely the first of its stream.
-func OpensStream(p *analyzer.Pass) bool {
+func OpensStream(p *analysis.Pass) bool {
 	return p.Exchange.Stream.Events == 0 && !p.Exchange.Stream.Gap
 }

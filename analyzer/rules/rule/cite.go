@@ -1,7 +1,7 @@
 package rule
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -22,11 +22,11 @@ var (
 
 // Bindings in which many rules hold.
 const (
-	OnRPC      = analyzer.OnJSONRPC           // calls over JSON-RPC
-	OnREST     = analyzer.OnHTTPJSON          // calls over HTTP+JSON
-	OnGRPC     = analyzer.OnGRPC              // calls over gRPC
+	OnRPC      = analysis.OnJSONRPC           // calls over JSON-RPC
+	OnREST     = analysis.OnHTTPJSON          // calls over HTTP+JSON
+	OnGRPC     = analysis.OnGRPC              // calls over gRPC
 	OnJSONCall = OnRPC | OnREST               // calls over either that has JSON
-	OnJSON     = analyzer.OnHTTP | OnJSONCall // calls, cards and notifications that are JSON
+	OnJSON     = analysis.OnHTTP | OnJSONCall // calls, cards and notifications that are JSON
 	OnCall     = OnJSONCall | OnGRPC          // calls over any binding
-	OnAll      = analyzer.OnHTTP | OnCall     // calls, cards and notifications
+	OnAll      = analysis.OnHTTP | OnCall     // calls, cards and notifications
 )

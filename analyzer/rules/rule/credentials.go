@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
@@ -14,12 +14,12 @@ const MaxNamed = 8
 
 // AskingCard returns the newest public card that was seen before the call, if all that were ask every request for
 // credentials that can be seen; else nil. Extended cards are for clients that have authenticated.
-func AskingCard(p *analyzer.Pass) *card.Card {
+func AskingCard(p *analysis.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool { return s.Asks() && !s.Hidden() })
 }
 
 // SchemeCard is the same for cards that declare schemes, whether or not every request has to use one.
-func SchemeCard(p *analyzer.Pass) *card.Card {
+func SchemeCard(p *analysis.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool {
 		return len(s.Schemes) > 0 && !s.Hidden() &&
 			!slices.ContainsFunc(s.Schemes, func(w a2a.Want) bool { return w.Type == a2a.MutualTLSScheme })
@@ -27,7 +27,7 @@ func SchemeCard(p *analyzer.Pass) *card.Card {
 }
 
 // lastCard returns the newest public card that was seen before the call, if all that were have what is asked; else nil.
-func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *card.Card {
+func lastCard(p *analysis.Pass, holds func(*a2a.Security) bool) *card.Card {
 	var last *card.Card
 	if !p.Exchange.CredentialsKept() || p.Exchange.Call.Operation == a2a.NoOperation {
 		return nil
@@ -45,7 +45,7 @@ func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *card.Card {
 }
 
 // NoCredentials reports whether a request carries nothing that may be a credential of the card.
-func NoCredentials(x *analyzer.Exchange, card *card.Card) bool {
+func NoCredentials(x *analysis.Exchange, card *card.Card) bool {
 	if !x.Bare() {
 		return false
 	}
@@ -58,7 +58,7 @@ func NoCredentials(x *analyzer.Exchange, card *card.Card) bool {
 }
 
 // HasKey reports whether a request carries an API key where the card says. Its value is nobody's business.
-func HasKey(x *analyzer.Exchange, w a2a.Want) bool {
+func HasKey(x *analysis.Exchange, w a2a.Want) bool {
 	switch {
 	case w.Param == "":
 		return true
@@ -74,7 +74,7 @@ func HasKey(x *analyzer.Exchange, w a2a.Want) bool {
 }
 
 // AuthorizationScheme returns the scheme of the Authorization field; "" if it has none, or only a secret.
-func AuthorizationScheme(x *analyzer.Exchange) string {
+func AuthorizationScheme(x *analysis.Exchange) string {
 	scheme, _, _ := strings.Cut(x.Request.Fields.Get("Authorization"), " ")
 	if len(scheme) == len(x.Request.Fields.Get("Authorization")) {
 		return ""
@@ -86,7 +86,7 @@ func AuthorizationScheme(x *analyzer.Exchange) string {
 func SchemeNames(wants []a2a.Want) string {
 	var list []string
 	for _, w := range wants[:min(len(wants), MaxNamed)] {
-		list = append(list, analyzer.QuoteText(w.Name))
+		list = append(list, analysis.QuoteText(w.Name))
 	}
 	return strings.Join(list, ", ")
 }

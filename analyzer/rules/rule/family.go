@@ -3,7 +3,7 @@ package rule
 import (
 	"fmt"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -13,20 +13,20 @@ type Family struct {
 
 	// For every rule. A family whose rules differ in one of them leaves it to the rules.
 	Side   a2a.Side
-	Once   analyzer.Scope
+	Once   analysis.Scope
 	OfCard bool
 
 	// For the rules that state none.
-	Category analyzer.Category
-	On       analyzer.Kinds
-	Bindings analyzer.Bindings
+	Category analysis.Category
+	On       analysis.Kinds
+	Bindings analysis.Bindings
 	Cites    []a2a.Cite
 }
 
 // Of fills in what the rules share, and returns them in the order given. It is for the initialisation of a package: a
 // rule that is in two families, or that another side breaks or another scope limits than the family says, is a mistake
 // in the catalogue, and Of panics.
-func (f Family) Of(rules ...*analyzer.Rule) []*analyzer.Rule {
+func (f Family) Of(rules ...*analysis.Rule) []*analysis.Rule {
 	for _, r := range rules {
 		switch {
 		case r.Family != "":

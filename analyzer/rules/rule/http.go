@@ -3,12 +3,12 @@ package rule
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
 // LabelKept reports whether the label of a message, or that it has none, is on record.
-func LabelKept(x *analyzer.Exchange, fields capture.Fields) bool {
+func LabelKept(x *analysis.Exchange, fields capture.Fields) bool {
 	return x.HeadersKept() && x.AnswerHeadersKept() || fields.Has("Content-Type")
 }
 
@@ -32,7 +32,7 @@ func ContentType(values []string) string {
 	if len(values) == 0 {
 		return "no Content-Type"
 	}
-	return "Content-Type " + analyzer.QuoteText(values[0])
+	return "Content-Type " + analysis.QuoteText(values[0])
 }
 
 // Essence returns the media type without parameters, in lower case, or "" if there is none.

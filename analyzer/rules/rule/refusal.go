@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
@@ -13,7 +13,7 @@ import (
 
 // OtherCause reports whether the error of a refused call may have another cause than the one that a rule has in mind.
 // Where several apply at once, no order of checks is laid down.
-func OtherCause(p *analyzer.Pass) bool {
+func OtherCause(p *analysis.Pass) bool {
 	x := p.Exchange
 	switch x.Response.Status {
 	case 401, 403, 407, 408, 413, 415, 429, 502, 503, 504:
@@ -41,13 +41,13 @@ func OtherCause(p *analyzer.Pass) bool {
 }
 
 // isAboutTask reports whether a call is about a task that the agent may not have, or that may have ended.
-func isAboutTask(x *analyzer.Exchange) bool {
+func isAboutTask(x *analysis.Exchange) bool {
 	return x.Call.TaskID != "" || x.Call.Message.Get("referenceTaskIds").Len() > 0
 }
 
 // isPlain reports whether a request has nothing that an agent could find fault with: a message with all that it needs,
 // sent without conditions, or no parameters at all.
-func isPlain(x *analyzer.Exchange) bool {
+func isPlain(x *analysis.Exchange) bool {
 	if x.Call.Operation == a2a.GetExtendedCard {
 		return x.Call.Params.Len() == 0
 	}
@@ -68,7 +68,7 @@ func isPlain(x *analyzer.Exchange) bool {
 }
 
 // CallSucceeded reports whether the call succeeded, as far as the first thing that came back tells.
-func CallSucceeded(p *analyzer.Pass) bool {
+func CallSucceeded(p *analysis.Pass) bool {
 	if p.Answer == nil || p.Answer.Err != nil || !Succeeded(p.Exchange.Response.Status) {
 		return false
 	}
@@ -81,7 +81,7 @@ func CallSucceeded(p *analyzer.Pass) bool {
 
 // RefusedBy reports whether an answer refuses a call by a status of HTTP, or over gRPC by the code that stands for it. It
 // returns the place of the status, and what it is.
-func RefusedBy(x *analyzer.Exchange, status int, code grpc.Code) (at analyzer.Place, text string, ok bool) {
+func RefusedBy(x *analysis.Exchange, status int, code grpc.Code) (at analysis.Place, text string, ok bool) {
 	if x.Call.Binding != a2a.GRPC {
 		return x.ResponsePlace().Status(), "status " + strconv.Itoa(status), x.Response.Status == status
 	}
@@ -90,7 +90,7 @@ func RefusedBy(x *analyzer.Exchange, status int, code grpc.Code) (at analyzer.Pl
 }
 
 // AuthStatus returns the status that refuses a request without credentials, of HTTP or of gRPC.
-func AuthStatus(x *analyzer.Exchange) string {
+func AuthStatus(x *analysis.Exchange) string {
 	if x.Call.Binding == a2a.GRPC {
 		return grpc.Unauthenticated.String()
 	}
@@ -99,7 +99,7 @@ func AuthStatus(x *analyzer.Exchange) string {
 
 // NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
 // names.
-func NoRoute(p *analyzer.Pass) bool { return reach.NoRoute(p.Observation) }
+func NoRoute(p *analysis.Pass) bool { return reach.NoRoute(p.Observation) }
 
 // CodeRules say less of a wrong code than the rules that know which one is right.
 var CodeRules = []string{
@@ -151,7 +151,7 @@ func SaysUnsupported(failure *a2a.Error) bool {
 // Undeclared returns the capability that the call at hand needs and that no card of the agent declares; "" if it needs
 // none, if a card declares it, or if no card was seen before the call began. Where an extended card that was not seen
 // may declare it, the answer has to say that the agent has none.
-func Undeclared(p *analyzer.Pass) string {
+func Undeclared(p *analysis.Pass) string {
 	var name string
 	var ability card.Abilities
 	switch op := p.Exchange.Call.Operation; {

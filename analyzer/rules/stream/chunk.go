@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/artifact"
@@ -17,9 +17,9 @@ import (
 // Chunks is the family of rules about artifacts that are sent in pieces.
 var Chunks = rule.Family{
 	Name:     "chunk",
-	Category: analyzer.Streaming,
+	Category: analysis.Streaming,
 	Side:     a2a.Agent,
-	On:       analyzer.EventSeen,
+	On:       analysis.EventSeen,
 	Bindings: rule.OnCall,
 	Cites:    citeChunks,
 }.Of(
@@ -37,11 +37,11 @@ var citeChunks = slices.Concat(
 )
 
 // StreamChunkAppendKnown reports a piece that is appended to nothing.
-var StreamChunkAppendKnown = &analyzer.Rule{
+var StreamChunkAppendKnown = &analysis.Rule{
 	ID:    "stream-chunk-append-known",
 	Title: "piece is appended to an artifact that was never begun",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{artifact.Tracker, task.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{artifact.Tracker, task.Tracker},
 	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and
 was seen from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece
 or fails.`,
@@ -50,7 +50,7 @@ pieces.`,
 	Silent: `Streams that continue a task or a context, subscriptions and recordings that begin later, where the first
 piece lies outside the view; artifacts without an id; streams with more artifacts than are remembered. In 0.1 the client
 makes the task's id and the task may be older: there it is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		old := p.Dialects == a2a.Of(a2a.V0_1)
 		u, ok := artifactUpdate(p)
@@ -60,19 +60,19 @@ makes the task's id and the task may be older: there it is a warning.`,
 		}
 		p.Applied()
 		if artifact.Of(p).Pieces(x).Of(u.Artifact()) == nil {
-			worst := analyzer.Error
+			worst := analysis.Error
 			if old {
-				worst = analyzer.Warning
+				worst = analysis.Warning
 			}
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
 				fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
-				"expected the first piece without append", analyzer.AtMost(worst))
+				"expected the first piece without append", analysis.AtMost(worst))
 		}
 	},
 }
 
 // taskBegunHere reports whether the task of an event was surely begun by the message that the stream answers.
-func taskBegunHere(p *analyzer.Pass, id string) bool {
+func taskBegunHere(p *analysis.Pass, id string) bool {
 	x := p.Exchange
 	if x.Call.Operation != a2a.SendStreamingMessage || task.Of(p).Named(x) != nil || x.Call.ContextID != "" ||
 		len(x.References()) > 0 {
@@ -83,7 +83,7 @@ func taskBegunHere(p *analyzer.Pass, id string) bool {
 }
 
 // artifactUpdate returns the artifact update at hand, if it says which artifact it is about.
-func artifactUpdate(p *analyzer.Pass) (u a2a.ArtifactUpdate, ok bool) {
+func artifactUpdate(p *analysis.Pass) (u a2a.ArtifactUpdate, ok bool) {
 	if p.Answer == nil || p.Answer.Payload.Kind != a2a.ArtifactPayload {
 		return u, false
 	}
@@ -92,18 +92,18 @@ func artifactUpdate(p *analyzer.Pass) (u a2a.ArtifactUpdate, ok bool) {
 }
 
 // StreamChunkAfterLast reports a piece that is appended after the last one.
-var StreamChunkAfterLast = &analyzer.Rule{
+var StreamChunkAfterLast = &analysis.Rule{
 	ID:    "stream-chunk-after-last",
 	Title: "piece follows the artifact's last one",
-	Level: analyzer.Should,
-	Once:  analyzer.PerExchange,
-	Needs: []*analyzer.Tracker{artifact.Tracker},
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{artifact.Tracker},
 	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later
 is lost, or makes a second, different result.`,
 	Fix: `Set lastChunk on the last piece only, or send the whole artifact again without append.`,
 	Silent: `Pieces in another stream of the task, which may repeat what was sent; replays of a 0.x resubscription;
 artifacts without an id; streams with a gap. Of several such events in a stream the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		u, ok := artifactUpdate(p)
 		if !ok || !u.Append() || mayRepeatEvents(p) || p.Exchange.Stream.Gap {
 			return
@@ -123,23 +123,23 @@ artifacts without an id; streams with a gap. Of several such events in a stream 
 }
 
 // mayRepeatEvents reports whether the stream at hand may repeat events of earlier streams.
-func mayRepeatEvents(p *analyzer.Pass) bool {
+func mayRepeatEvents(p *analysis.Pass) bool {
 	return p.Exchange.Call.Operation == a2a.SubscribeToTask && p.Dialects != a2a.Of(a2a.V1_0)
 }
 
 // StreamChunkIncomplete notes an artifact in pieces without a last one.
-var StreamChunkIncomplete = &analyzer.Rule{
+var StreamChunkIncomplete = &analysis.Rule{
 	ID:    "stream-chunk-incomplete",
 	Title: "task is completed although an artifact never got its last piece",
-	Level: analyzer.Advice,
-	Once:  analyzer.PerExchange,
-	Needs: []*analyzer.Tracker{artifact.Tracker, stream.Tracker},
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{artifact.Tracker, stream.Tracker},
 	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed,
 but a client that waits for the mark before it shows the artifact waits without end.`,
 	Fix: `Set lastChunk:true on the last piece of every artifact.`,
 	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams
 with a gap, and those of the dialect before 0.1, which has no such mark. The first such artifact is named.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) || p.Exchange.Call.Early {
 			return
@@ -161,12 +161,12 @@ with a gap, and those of the dialect before 0.1, which has no such mark. The fir
 }
 
 // StreamArtifactConsistent notes that a finished task does not show what its stream sent.
-var StreamArtifactConsistent = &analyzer.Rule{
+var StreamArtifactConsistent = &analysis.Rule{
 	ID:    "stream-artifact-consistent",
 	Title: "artifact of the finished task differs from what its stream sent",
-	Level: analyzer.Advice,
-	On:    analyzer.TaskSeen,
-	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
+	Level: analysis.Advice,
+	On:    analysis.TaskSeen,
+	Needs: []*analysis.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
 	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
 or bytes for it. A client that listened and one that asked later have different results. A piece that was lost, sent
 twice or stored in the wrong order looks like that.`,
@@ -174,7 +174,7 @@ twice or stored in the wrong order looks like that.`,
 	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not
 show from their beginning; clients that take some media types only; other clients, credentials, extensions and bindings;
 in versions before 0.2.4 tasks that got a message since. Agents may refine a result, so it is no more than a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		t, ok := p.Snapshot()
 		if !ok || t.Get("artifacts").Kind() != a2a.Array {
 			return

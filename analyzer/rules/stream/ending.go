@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/stream"
@@ -16,9 +16,9 @@ import (
 // Endings is the family of rules about how and when an event stream ends.
 var Endings = rule.Family{
 	Name:     "ending",
-	Category: analyzer.Streaming,
+	Category: analysis.Streaming,
 	Side:     a2a.Agent,
-	On:       analyzer.StreamEnded,
+	On:       analysis.StreamEnded,
 	Bindings: rule.OnCall,
 }.Of(
 	StreamClosedOnTerminal,
@@ -34,13 +34,13 @@ var Endings = rule.Family{
 )
 
 // StreamClosedOnTerminal reports events after the one that ended the task.
-var StreamClosedOnTerminal = &analyzer.Rule{
+var StreamClosedOnTerminal = &analysis.Rule{
 	ID:    "stream-closed-on-terminal",
 	Title: "stream goes on after the task has ended",
-	Level: analyzer.Must,
-	Once:  analyzer.PerExchange,
-	On:    analyzer.EventSeen | analyzer.StreamEnded,
-	Needs: []*analyzer.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen | analysis.StreamEnded,
+	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("3.1.6", a2a.V1_0),
@@ -51,7 +51,7 @@ comes later reaches some of them and not others.`,
 	Fix: `Send artifacts and messages before the terminal state, and close the stream after it.`,
 	Silent: `One Task in the same state that repeats the outcome before the stream closes; the status of gRPC with which it
 closes, of which grpc-ended-fails speaks. Of several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || isOver(p) || p.Answer == nil || isStatus(p) || rule.Reopens(p) {
 			return
@@ -68,38 +68,38 @@ closes, of which grpc-ended-fails speaks. Of several such events the first is re
 
 // isOver reports whether what is at hand is the end of the stream. A rule about what may not follow has then been
 // judged, unless the recording ended first.
-func isOver(p *analyzer.Pass) bool {
-	if p.Kind == analyzer.StreamEnded && !p.End.Open {
+func isOver(p *analysis.Pass) bool {
+	if p.Kind == analysis.StreamEnded && !p.End.Open {
 		p.Applied()
 	}
-	return p.Kind == analyzer.StreamEnded
+	return p.Kind == analysis.StreamEnded
 }
 
 // isStatus reports whether what is at hand is the status of gRPC with which a stream closes.
-func isStatus(p *analyzer.Pass) bool { return p.Answer.Err != nil && p.Answer.Err.GRPCStatus != "" }
+func isStatus(p *analysis.Pass) bool { return p.Answer.Err != nil && p.Answer.Err.GRPCStatus != "" }
 
 // lateEvent returns the place and the description of an event that came too late: down to the state if it has one.
-func lateEvent(p *analyzer.Pass) (analyzer.Place, string) {
+func lateEvent(p *analysis.Pass) (analysis.Place, string) {
 	payload := p.Answer.Payload
 	switch payload.Kind {
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: payload.Value}
-		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "status " + analyzer.QuoteText(u.StateText())
+		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "status " + analysis.QuoteText(u.StateText())
 	case a2a.TaskPayload:
 		t := a2a.Task{Value: payload.Value}
-		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "a Task in state " + analyzer.QuoteText(t.StateText())
+		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "a Task in state " + analysis.QuoteText(t.StateText())
 	}
 	return p.Place.At(payload.Pointer), payload.Kind.String()
 }
 
 // StreamNothingAfterFinal reports events after the one that was announced as the last.
-var StreamNothingAfterFinal = &analyzer.Rule{
+var StreamNothingAfterFinal = &analysis.Rule{
 	ID:     "stream-nothing-after-final",
 	Title:  "event after final:true",
-	Level:  analyzer.Must,
-	Once:   analyzer.PerExchange,
-	On:     analyzer.EventSeen | analyzer.StreamEnded,
-	Needs:  []*analyzer.Tracker{stream.Tracker},
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen | analysis.StreamEnded,
+	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Covers: []string{"state-terminal-immutable"},
 	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what
@@ -108,7 +108,7 @@ comes later reaches some of them and not others.`,
 	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may
 follow there; on a resubscription only an end in a terminal state counts, since earlier rounds may be replayed. Of
 several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
 		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
@@ -129,29 +129,29 @@ several such events the first is reported.`,
 const grace = 5 * time.Second
 
 // StreamMessageCloses reports a stream that stays open after its only Message.
-var StreamMessageCloses = &analyzer.Rule{
+var StreamMessageCloses = &analysis.Rule{
 	ID:    "stream-message-closes",
 	Title: "stream stays open after its Message",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{stream.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{stream.Tracker},
 	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits,
 and both sides hold a connection for nothing.`,
 	Fix: `End the body of the answer right after the Message. The connection itself may be kept.`,
 	Silent: `Up to five seconds; recordings without times; what the connection does after the body has ended. Since the
 clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.First != a2a.MessagePayload || s.Events != 1 {
 			return
 		}
-		judgeLateClose(p, s.Message, "the Message", analyzer.Warning)
+		judgeLateClose(p, s.Message, "the Message", analysis.Warning)
 	},
 }
 
 // judgeLateClose judges how long the body stayed open after its last event, which should have closed it. Event is the
 // number of the one that is to blame.
-func judgeLateClose(p *analyzer.Pass, event int, what string, worst analyzer.Severity) {
+func judgeLateClose(p *analysis.Pass, event int, what string, worst analysis.Severity) {
 	s := stream.Of(p).In(p.Exchange)
 	open, known := s.OpenAfter(p.End)
 	if s.Gap || s.Rest != nil || !known {
@@ -161,16 +161,16 @@ func judgeLateClose(p *analyzer.Pass, event int, what string, worst analyzer.Sev
 	if open >= grace {
 		p.Report(p.Exchange.ResponsePlace().Event(event),
 			fmt.Sprintf("the body was open %s after %s", open.Round(100*time.Millisecond), what),
-			"expected it to end at once", analyzer.AtMost(worst))
+			"expected it to end at once", analysis.AtMost(worst))
 	}
 }
 
 // StreamEndsAfterTerminal reports a stream that stays open after the task has ended.
-var StreamEndsAfterTerminal = &analyzer.Rule{
+var StreamEndsAfterTerminal = &analysis.Rule{
 	ID:    "stream-ends-after-terminal",
 	Title: "stream stays open after the task has ended",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{stream.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("3.1.6", a2a.V1_0),
@@ -181,21 +181,21 @@ more will come: a client that reads to the end waits until something times out.`
 itself may be kept.`,
 	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's.
 Since the clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Repeated {
 			return
 		}
-		judgeLateClose(p, s.Terminal, "the task had ended", analyzer.Warning)
+		judgeLateClose(p, s.Terminal, "the task had ended", analysis.Warning)
 	},
 }
 
 // StreamClosesAfterFinal reports a stream that stays open after the event that was announced as the last.
-var StreamClosesAfterFinal = &analyzer.Rule{
+var StreamClosesAfterFinal = &analysis.Rule{
 	ID:    "stream-closes-after-final",
 	Title: "stream stays open after final:true",
-	Level: analyzer.Should,
-	Needs: []*analyzer.Tracker{stream.Tracker},
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("9.2", a2a.V0_1),
 		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
@@ -205,7 +205,7 @@ body, not to that event, waits until something times out.`,
 	Fix: `End the body of the answer right after the final event. The connection itself may be kept.`,
 	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's;
 on a resubscription, which may replay earlier rounds, only an end in a terminal state counts.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
 		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
@@ -214,16 +214,16 @@ on a resubscription, which may replay earlier rounds, only an end in a terminal 
 		if final == 0 || s.Newest != final && p.Exchange.Call.Binding == a2a.JSONRPC {
 			return
 		}
-		judgeLateClose(p, final, "final:true", analyzer.Warning)
+		judgeLateClose(p, final, "final:true", analysis.Warning)
 	},
 }
 
 // StreamTerminalWithoutFinal reports a stream that ends without having said so.
-var StreamTerminalWithoutFinal = &analyzer.Rule{
+var StreamTerminalWithoutFinal = &analysis.Rule{
 	ID:    "stream-terminal-without-final",
 	Title: "stream ends without final:true",
-	Level: analyzer.Should,
-	Needs: []*analyzer.Tracker{card.Tracker, stream.Tracker},
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker},
 	Cites: rule.Cite("7.2.2", rule.Before1...),
 	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
 the end of the stream for a broken connection, and subscribes again.`,
@@ -232,7 +232,7 @@ the end of the stream for a broken connection, and subscribes again.`,
 left or that broke; those in which final is not a boolean, which another rule reports; over HTTP+JSON those of a
 request that may be of 1.0; over gRPC those of an agent whose card is not known to give a version before 1.0, since the
 drafts of 1.0 have the same service.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||
 			s.Unclear || s.Rest != nil {
@@ -254,19 +254,19 @@ drafts of 1.0 have the same service.`,
 }
 
 // StreamFinalActiveState notes an end that leaves the task at work.
-var StreamFinalActiveState = &analyzer.Rule{
+var StreamFinalActiveState = &analysis.Rule{
 	ID:    "stream-final-active-state",
 	Title: "final:true while the task is at work",
-	Level: analyzer.Advice,
-	Once:  analyzer.PerExchange,
-	On:    analyzer.EventSeen,
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen,
 	Cites: rule.Cite("7.2.2", rule.Before1...),
 	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and has to
 find out by itself how the task goes on.`,
 	Fix: `Keep final:true for the update that ends the task or makes it wait for the client.`,
 	Silent: `The states unknown, input-required and auth-required. Of several such events in a stream the first is
 reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Payload.Kind != a2a.StatusPayload {
 			return
 		}
@@ -277,18 +277,18 @@ reported.`,
 		p.Applied()
 		if u.State().Active() {
 			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "final")),
-				"final is true, and the task is "+analyzer.QuoteText(u.StateText()),
+				"final is true, and the task is "+analysis.QuoteText(u.StateText()),
 				"expected it with a task that has ended or waits")
 		}
 	},
 }
 
 // StreamTruncated reports a stream that the agent ends while the task goes on.
-var StreamTruncated = &analyzer.Rule{
+var StreamTruncated = &analysis.Rule{
 	ID:    "stream-truncated",
 	Title: "agent ends the stream while the task is active",
-	Level: analyzer.Should,
-	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("11.7", a2a.V1_0),
@@ -299,7 +299,7 @@ client without the outcome: it has to find out by itself that it should ask agai
 agent has to stop, let it end the task as failed first.`,
 	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording;
 streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.Exchange.Call.Streams || !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
@@ -312,18 +312,18 @@ streams with an error, a Message or final:true; tasks whose state was never seen
 		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
 		if s.State.Active() && !elsewhere {
 			p.Report(p.Place,
-				fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analyzer.QuoteText(s.TaskID), s.State),
+				fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analysis.QuoteText(s.TaskID), s.State),
 				"expected it to stay open until the task ends or waits for the client")
 		}
 	},
 }
 
 // StreamEmpty reports a stream without any event.
-var StreamEmpty = &analyzer.Rule{
+var StreamEmpty = &analysis.Rule{
 	ID:    "stream-empty",
 	Title: "stream without any event",
-	Level: analyzer.Must,
-	Needs: []*analyzer.Tracker{stream.Tracker},
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -335,33 +335,33 @@ not know whether its message was taken.`,
 after the head was sent.`,
 	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription, which
 promises later events only; a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 ||
 			!x.Call.Operation.Streams() || mayRepeatEvents(p) {
 			return
 		}
 		p.Applied()
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if p.Dialects == a2a.Of(a2a.V1_0) {
-			worst = analyzer.Error
+			worst = analysis.Error
 		}
 		if s.Events == 0 {
 			seen := "the stream ended without any event"
 			if s.ErrorData != "" {
 				seen = `the stream ended with an event of type "error" alone, which holds no error of A2A: ` +
-					analyzer.QuoteText(s.ErrorData)
+					analysis.QuoteText(s.ErrorData)
 			}
-			p.Report(p.Place, seen, "expected a Task, a Message or an error", analyzer.AtMost(worst))
+			p.Report(p.Place, seen, "expected a Task, a Message or an error", analysis.AtMost(worst))
 		}
 	},
 }
 
 // StreamStillOpen notes a stream that had not ended when the recording did.
-var StreamStillOpen = &analyzer.Rule{
+var StreamStillOpen = &analysis.Rule{
 	ID:    "stream-still-open",
 	Title: "stream was open when the recording stopped",
-	Level: analyzer.Advice,
+	Level: analysis.Advice,
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -370,7 +370,7 @@ var StreamStillOpen = &analyzer.Rule{
 of how the stream would have ended, and a verdict should not pass over it.`,
 	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,
 	Silent: `Streams that ended by themselves or broke, whoever broke them.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
 		if p.End.Open {
 			p.Report(p.Place,

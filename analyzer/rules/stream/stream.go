@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
@@ -13,9 +13,9 @@ import (
 // Streams is the family of rules about what an event stream carries.
 var Streams = rule.Family{
 	Name:     "stream",
-	Category: analyzer.Streaming,
+	Category: analysis.Streaming,
 	Side:     a2a.Agent,
-	On:       analyzer.EventSeen,
+	On:       analysis.EventSeen,
 }.Of(
 	StreamFirstEvent,
 	StreamSubscribeFirstTask,
@@ -29,17 +29,17 @@ var Streams = rule.Family{
 )
 
 // StreamFirstEvent reports a stream that does not begin with a Task or a Message.
-var StreamFirstEvent = &analyzer.Rule{
+var StreamFirstEvent = &analysis.Rule{
 	ID:       "stream-first-event",
 	Title:    "stream begins with neither Task nor Message",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
 Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
 	Silent: `An error as the first event, events that cannot be read, and subscriptions.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SendStreamingMessage || !rule.OpensStream(p) {
 			return
 		}
@@ -52,17 +52,17 @@ Updates name a task by its id only: a client that never saw the task cannot tell
 }
 
 // StreamSubscribeFirstTask reports a subscription that does not begin with the task.
-var StreamSubscribeFirstTask = &analyzer.Rule{
+var StreamSubscribeFirstTask = &analysis.Rule{
 	ID:       "stream-subscribe-first-task",
 	Title:    "subscription does not begin with the Task",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
 so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
 	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
 	Silent: `An error as the first event, and events that cannot be read.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SubscribeToTask || !rule.OpensStream(p) {
 			return
 		}
@@ -76,13 +76,13 @@ so this snapshot is all that a client gets to know of it: without it the client 
 }
 
 // StreamMessageOnly reports events after the Message that is the whole answer.
-var StreamMessageOnly = &analyzer.Rule{
+var StreamMessageOnly = &analysis.Rule{
 	ID:       "stream-message-only",
 	Title:    "stream goes on after its Message",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
@@ -90,7 +90,7 @@ answer and stop reading: what follows is lost.`,
 	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
 	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
 reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Exchange.Call.Operation != a2a.SendStreamingMessage || s.Events == 0 || s.First != a2a.MessagePayload {
 			return
@@ -105,12 +105,12 @@ reported.`,
 }
 
 // StreamNoMessageInTaskStream reports a Message among the updates of a task.
-var StreamNoMessageInTaskStream = &analyzer.Rule{
+var StreamNoMessageInTaskStream = &analysis.Rule{
 	ID:       "stream-no-message-in-task-stream",
 	Title:    "Message in the stream of a task",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
@@ -118,7 +118,7 @@ where there is no task: clients that meet one in between drop it, or take the ta
 	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
 	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first
 is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Events == 0 || s.First != a2a.TaskPayload {
 			return
@@ -132,13 +132,13 @@ is reported.`,
 }
 
 // StreamTaskSnapshotPosition reports a Task in the middle of a stream.
-var StreamTaskSnapshotPosition = &analyzer.Rule{
+var StreamTaskSnapshotPosition = &analysis.Rule{
 	ID:       "stream-task-snapshot-position",
 	Title:    "Task in the middle of a stream",
-	Level:    analyzer.Should,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Should,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.7", a2a.V1_0),
 	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
@@ -147,7 +147,7 @@ twice.`,
 	Fix: `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
 	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of
 several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) ||
 			p.Answer == nil {
@@ -164,11 +164,11 @@ several such events the first is reported.`,
 }
 
 // StreamRPCEnvelope reports an event of a JSON-RPC stream that is no JSON-RPC response.
-var StreamRPCEnvelope = &analyzer.Rule{
+var StreamRPCEnvelope = &analysis.Rule{
 	ID:       "stream-rpc-envelope",
 	Title:    "event is not a JSON-RPC response",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
@@ -183,7 +183,7 @@ belongs to HTTP+JSON.`,
 	Silent: `What is not JSON at all, blank data, and several values in one event are left to the rules about them; so
 is a response that only lacks one of its members; events of a type of their own that hold nothing of A2A. Of several
 such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Exchange.Call.Batch != nil {
 			return
 		}
@@ -200,11 +200,11 @@ such events the first is reported.`,
 }
 
 // StreamRPCID reports an event whose id is not the request's.
-var StreamRPCID = &analyzer.Rule{
+var StreamRPCID = &analysis.Rule{
 	ID:       "stream-rpc-id",
 	Title:    "event's JSON-RPC id differs from the request's",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("7.2.1", a2a.V0_1),
@@ -216,7 +216,7 @@ client that checks it drops events with another one.`,
 	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
 	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event
 without id is not judged here. Of several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		asked := p.Exchange.Call.ID
 		if p.Answer == nil || !rule.IsID(asked) || !p.Answer.ID.Exists() {
 			return
@@ -227,18 +227,18 @@ without id is not judged here. Of several such events the first is reported.`,
 			return
 		}
 		if !a2a.SameID(asked, p.Answer.ID) {
-			p.Report(p.Place.At("/id"), "id is "+analyzer.Quote(p.Answer.ID),
-				"expected "+analyzer.Quote(asked)+", the id of the request")
+			p.Report(p.Place.At("/id"), "id is "+analysis.Quote(p.Answer.ID),
+				"expected "+analysis.Quote(asked)+", the id of the request")
 		}
 	},
 }
 
 // StreamRESTBare reports an event of an HTTP+JSON stream in the envelope of the other binding.
-var StreamRESTBare = &analyzer.Rule{
+var StreamRESTBare = &analysis.Rule{
 	ID:       "stream-rest-bare",
 	Title:    "HTTP+JSON event in a JSON-RPC envelope",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
 	Bindings: rule.OnREST,
 	Cites: slices.Concat(
 		rule.Cite("3.3.3", a2a.V0_3),
@@ -249,29 +249,29 @@ binding finds none of the members that it knows in a JSON-RPC response.`,
 	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
 interface.`,
 	Silent: `In 0.3, whose text leaves the form open, it is a note. Of several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil {
 			return
 		}
 		p.Applied()
-		worst := analyzer.Error
+		worst := analysis.Error
 		if p.Dialects.Has(a2a.V0_3) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		if p.Answer.IsEnvelope {
-			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself", analyzer.AtMost(worst))
+			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself", analysis.AtMost(worst))
 		}
 	},
 }
 
 // StreamErrorLast reports events after an error.
-var StreamErrorLast = &analyzer.Rule{
+var StreamErrorLast = &analysis.Rule{
 	ID:       "stream-error-last",
 	Title:    "stream goes on after an error",
-	Level:    analyzer.Advice,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("7.2.1", rule.Before1...),
@@ -283,7 +283,7 @@ nobody, while the agent believes it was delivered. No sentence since 0.1 says so
 error.`,
 	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
 reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Failed == 0 || isOver(p) || p.Answer == nil {
 			return

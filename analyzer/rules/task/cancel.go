@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
@@ -14,9 +14,9 @@ import (
 // Cancel is the family of rules about the cancellation of a task that has ended.
 var Cancel = rule.Family{
 	Name:     "cancel",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.TaskSeen,
+	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
 }.Of(
 	StateCancelTerminal,
@@ -25,12 +25,12 @@ var Cancel = rule.Family{
 )
 
 // StateCancelTerminal reports a finished task whose cancellation succeeds.
-var StateCancelTerminal = &analyzer.Rule{
+var StateCancelTerminal = &analysis.Rule{
 	ID:    "state-cancel-terminal",
 	Title: "cancellation of a finished task is not refused",
-	Level: analyzer.Must,
-	If:    analyzer.OfTask,
-	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level: analysis.Must,
+	If:    analysis.OfTask,
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
 that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
@@ -38,7 +38,7 @@ that gets the task back instead takes its cancellation for accepted, and may und
 	Silent: `Tasks that are canceled already, for which success is right; answers that show another state, which other
 rules judge; tasks whose end was not fully delivered before the request began; in versions before 0.2.4 tasks that got a
 message since. Before 1.0 only the error is defined and not when to send it: there it is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || p.Task.TaskID != ended.TaskID {
 			return
@@ -48,15 +48,15 @@ message since. Before 1.0 only the error is defined and not when to send it: the
 			return
 		}
 		p.Report(p.Task.StatePlace(),
-			fmt.Sprintf("task %s ended as %s at %s, and its cancellation succeeds", analyzer.QuoteText(ended.TaskID),
-				analyzer.QuoteText(ended.Spelling), ended.StatePlace()),
-			"expected TaskNotCancelableError (-32002)", analyzer.AtMost(worst))
+			fmt.Sprintf("task %s ended as %s at %s, and its cancellation succeeds", analysis.QuoteText(ended.TaskID),
+				analysis.QuoteText(ended.Spelling), ended.StatePlace()),
+			"expected TaskNotCancelableError (-32002)", analysis.AtMost(worst))
 	},
 }
 
 // cancels returns how the task had ended that is being canceled, unless it was canceled before, and how bad it is to go
 // along with that.
-func cancels(p *analyzer.Pass) (ended *analyzer.TaskObservation, worst analyzer.Severity) {
+func cancels(p *analysis.Pass) (ended *analysis.TaskObservation, worst analysis.Severity) {
 	if p.Exchange.Call.Operation != a2a.CancelTask {
 		return nil, 0
 	}
@@ -65,20 +65,20 @@ func cancels(p *analyzer.Pass) (ended *analyzer.TaskObservation, worst analyzer.
 		return nil, 0
 	}
 	if p.Dialects == a2a.Of(a2a.V1_0) {
-		return ended, analyzer.Error
+		return ended, analysis.Error
 	}
-	return ended, analyzer.Warning
+	return ended, analysis.Warning
 }
 
 // StateCancelTerminalCode reports the cancellation of a finished task refused with the wrong error.
-var StateCancelTerminalCode = &analyzer.Rule{
+var StateCancelTerminalCode = &analysis.Rule{
 	ID:       "state-cancel-terminal-code",
 	Title:    "cancellation of a finished task refused with the wrong error",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen,
-	If:       analyzer.OfTask,
-	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen,
+	If:       analysis.OfTask,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
 	Covers:   rule.CodeRules,
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
@@ -90,7 +90,7 @@ their own (credentials, rate, version, extensions); errors with a code of the ag
 task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the
 request began; in versions before 0.2.4 tasks that got a message since. An agent that cannot cancel at all and says so
 is a note. Before 1.0 it is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || !refused(p, a2a.MethodNotFound) {
 			return
@@ -101,22 +101,22 @@ is a note. Before 1.0 it is a warning.`,
 		case a2a.TaskNotCancelable, a2a.TaskNotFound, a2a.InvalidTaskState:
 			return
 		case a2a.UnsupportedOperation, a2a.MethodNotFound:
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		p.Report(p.Place.At(failure.Pointer),
-			fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID),
-				analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
-			"expected TaskNotCancelableError (-32002)", analyzer.AtMost(worst))
+			fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analysis.QuoteText(ended.TaskID),
+				analysis.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+			"expected TaskNotCancelableError (-32002)", analysis.AtMost(worst))
 	},
 }
 
 // StateCancelChangesTerminal reports a finished task that a cancellation turned into a canceled one.
-var StateCancelChangesTerminal = &analyzer.Rule{
+var StateCancelChangesTerminal = &analysis.Rule{
 	ID:       "state-cancel-changes-terminal",
 	Title:    "finished task becomes canceled",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    slices.Concat(rule.Cite("7.4", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
 	Covers: []string{
@@ -128,7 +128,7 @@ first end acted on it; now the record says that nothing was delivered.`,
 	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,
 	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it; in
 versions before 0.2.4 tasks that got a message since; there it is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		now := p.Task
 		known := task.Of(p).Get(p.Exchange, now.TaskID)
 		if known == nil || known.Terminal == nil || known.Terminal.State == a2a.Canceled || !now.State.Known() {
@@ -142,12 +142,12 @@ versions before 0.2.4 tasks that got a message since; there it is a warning.`,
 		if now.State != a2a.Canceled {
 			return
 		}
-		worst := max(rule.RestartSeverity(p), analyzer.Warning)
+		worst := max(rule.RestartSeverity(p), analysis.Warning)
 		before := known.Terminal
 		p.Report(now.StatePlace(),
-			fmt.Sprintf("task %s is %s since the cancellation at %s, and had ended as %s at %s", analyzer.QuoteText(now.TaskID),
-				analyzer.QuoteText(now.Spelling),
-				cancellation.Place, analyzer.QuoteText(before.Spelling), before.StatePlace()),
-			"expected TaskNotCancelableError (-32002) and the state it had", analyzer.AtMost(worst))
+			fmt.Sprintf("task %s is %s since the cancellation at %s, and had ended as %s at %s", analysis.QuoteText(now.TaskID),
+				analysis.QuoteText(now.Spelling),
+				cancellation.Place, analysis.QuoteText(before.Spelling), before.StatePlace()),
+			"expected TaskNotCancelableError (-32002) and the state it had", analysis.AtMost(worst))
 	},
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/card"
@@ -30,14 +30,14 @@ const unless = "a message id that was sent to the task before (a retry), tasks w
 	"before the request began"
 
 // StateSendTerminalRejected reports a message to a finished task that is not refused, before 1.0.
-var StateSendTerminalRejected = &analyzer.Rule{
+var StateSendTerminalRejected = &analysis.Rule{
 	ID:       "state-send-terminal-rejected",
 	Title:    "message to a finished task is not refused",
-	Category: analyzer.Lifecycle,
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
@@ -53,15 +53,15 @@ or a message is a note. Where no card says whether the agent may be older than 0
 }
 
 // StateSendTerminalRejectedV1 is the same for 1.0, which names the error.
-var StateSendTerminalRejectedV1 = &analyzer.Rule{
+var StateSendTerminalRejectedV1 = &analysis.Rule{
 	ID:       "state-send-terminal-rejected-v1",
 	Title:    "message to a finished task is not refused",
-	Category: analyzer.Lifecycle,
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	If:       analyzer.NamesTask,
-	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.1", a2a.V1_0),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -75,15 +75,15 @@ new task in the same context, and refer to the old one.`,
 	Check:  checkNotRefused,
 }
 
-func checkNotRefused(p *analyzer.Pass) {
+func checkNotRefused(p *analysis.Pass) {
 	x := p.Exchange
 	ended := task.Of(p).EndedBefore(x)
 	if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil ||
-		p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 		return
 	}
 	worst := rule.RestartSeverity(p)
-	if worst == analyzer.Note {
+	if worst == analysis.Note {
 		return
 	}
 	p.Applied()
@@ -101,23 +101,23 @@ func checkNotRefused(p *analyzer.Pass) {
 		return
 	}
 	if task != ended.TaskID {
-		worst = analyzer.Note
+		worst = analysis.Note
 	}
 	p.Report(p.Place.At(payload.Pointer),
-		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analyzer.QuoteText(ended.TaskID),
-			analyzer.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
-		"expected an error", analyzer.AtMost(worst))
+		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analysis.QuoteText(ended.TaskID),
+			analysis.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+		"expected an error", analysis.AtMost(worst))
 }
 
 // StateSendTerminalCode reports a message to a finished task refused with the wrong error.
-var StateSendTerminalCode = &analyzer.Rule{
+var StateSendTerminalCode = &analysis.Rule{
 	ID:       "state-send-terminal-code",
 	Title:    "message to a finished task refused with the wrong error",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	If:       analyzer.NamesTask,
-	Needs:    []*analyzer.Tracker{task.Tracker},
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
@@ -130,7 +130,7 @@ refusals with a cause of their own (credentials, rate, version, extensions, cont
 not know, a request that is wrong in itself), errors with a code of the agent's own that do not speak of the task's
 state, HTTP+JSON errors that do not say which they are, and tasks whose end was not fully delivered before the request
 began.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		ended := task.Of(p).EndedBefore(p.Exchange)
 		if !call.Operation.Sends() || ended == nil || task.Of(p).Retry(p.Exchange) || !refused(p) || badRequest(p) {
@@ -142,14 +142,14 @@ began.`,
 }
 
 // StateSubscribeTerminal reports a subscription to a finished task that is not refused.
-var StateSubscribeTerminal = &analyzer.Rule{
+var StateSubscribeTerminal = &analysis.Rule{
 	ID:       "state-subscribe-terminal",
 	Title:    "subscription to a finished task is not refused",
-	Category: analyzer.Lifecycle,
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
-	Needs:    []*analyzer.Tracker{stream.Tracker, task.Tracker},
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
@@ -157,7 +157,7 @@ same makes the client wait for updates that cannot come, or take up a task that 
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
 	Silent: `Streams that begin with an error (state-subscribe-terminal-code looks at it), and tasks whose end was not
 fully delivered before the request began.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		s, ended := stream.Of(p).In(x), task.Of(p).EndedBefore(x)
 		if x.Call.Operation != a2a.SubscribeToTask || ended == nil || s.Gap || s.Events > 0 || p.Answer == nil {
@@ -170,20 +170,20 @@ fully delivered before the request began.`,
 		default:
 			p.Report(p.Place,
 				fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with a stream that begins with a %s",
-					analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+					analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
 				"expected UnsupportedOperationError (-32004)")
 		}
 	},
 }
 
 // StateSubscribeTerminalCode reports a subscription to a finished task refused with the wrong error.
-var StateSubscribeTerminalCode = &analyzer.Rule{
+var StateSubscribeTerminalCode = &analysis.Rule{
 	ID:       "state-subscribe-terminal-code",
 	Title:    "subscription to a finished task refused with the wrong error",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
-	Needs:    []*analyzer.Tracker{answer.Tracker, task.Tracker},
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{answer.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
@@ -193,8 +193,8 @@ client knows that nothing more will come and that it can get the task instead.`,
 their own (credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the
 agent's own that do not speak of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was
 not fully delivered before the request began.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.TaskSeen {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.TaskSeen {
 			reportFalseNotFound(p)
 			return
 		}
@@ -209,8 +209,8 @@ not fully delivered before the request began.`,
 
 // refused reports whether what is at hand is an error that says which it is, without a cause that goes before the state
 // of the task. Errors of the names in accept count too.
-func refused(p *analyzer.Pass, accept ...a2a.ErrorName) bool {
-	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+func refused(p *analysis.Pass, accept ...a2a.ErrorName) bool {
+	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 		return false
 	}
 	switch p.Exchange.Response.Status {
@@ -235,7 +235,7 @@ func refused(p *analyzer.Pass, accept ...a2a.ErrorName) bool {
 
 // badRequest reports whether an error that blames the request may be right to do so: the request leaves out what every
 // message needs, or names another context than the task's.
-func badRequest(p *analyzer.Pass) bool {
+func badRequest(p *analysis.Pass) bool {
 	switch p.Answer.Err.Name {
 	case a2a.InvalidParams, a2a.InvalidRequest:
 	default:
@@ -259,26 +259,26 @@ func badRequest(p *analyzer.Pass) bool {
 	return false
 }
 
-func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.TaskObservation) {
+func reportWrongRefusal(p *analysis.Pass, ended *analysis.TaskObservation) {
 	failure := p.Answer.Err
 	if failure.Name == a2a.UnsupportedOperation || failure.Name == a2a.TaskNotFound {
 		return
 	}
 	p.Report(p.Place.At(failure.Pointer),
-		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID),
-			analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analysis.QuoteText(ended.TaskID),
+			analysis.QuoteText(ended.Spelling), ended.StatePlace(), failure),
 		"expected UnsupportedOperationError (-32004)")
 }
 
 // reportFalseNotFound reports a subscription that was told that the task is not found, when a later answer to the same
 // client knows it.
-func reportFalseNotFound(p *analyzer.Pass) {
+func reportFalseNotFound(p *analysis.Pass) {
 	refused := answer.Of(p).RefusedSubscription(p.Exchange, p.Task.TaskID)
 	if refused == nil || p.Task.Late || !refused.Before(p.Exchange) {
 		return
 	}
 	p.Report(refused.Place,
-		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID),
+		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analysis.QuoteText(p.Task.TaskID),
 			p.Task.StatePlace()),
-		"expected UnsupportedOperationError (-32004)", analyzer.Of(refused.Exchange))
+		"expected UnsupportedOperationError (-32004)", analysis.Of(refused.Exchange))
 }

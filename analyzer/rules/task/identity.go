@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"
@@ -14,9 +14,9 @@ import (
 // Identity is the family of rules about the ids of tasks.
 var Identity = rule.Family{
 	Name:     "identity",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
-	On:       analyzer.TaskSeen,
+	On:       analysis.TaskSeen,
 }.Of(
 	IDTaskEchoV01,
 	IDSessionEchoV01,
@@ -30,17 +30,17 @@ var Identity = rule.Family{
 )
 
 // IDTaskEchoV01 reports a task of 0.1 under another id than the client gave it.
-var IDTaskEchoV01 = &analyzer.Rule{
+var IDTaskEchoV01 = &analysis.Rule{
 	ID:       "id-task-echo-v01",
 	Title:    "task has another id than the client gave it",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
 	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under
 another id is one that the client does not know.`,
 	Fix:    `Keep params.id of tasks/send as the id of the task.`,
 	Silent: `Tasks without id, which another rule reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.SendMessage || call.TaskID == "" || !p.Task.Snapshot {
 			return
@@ -51,18 +51,18 @@ another id is one that the client does not know.`,
 }
 
 // IDSessionEchoV01 reports a task of 0.1 in another session than the client put it into.
-var IDSessionEchoV01 = &analyzer.Rule{
+var IDSessionEchoV01 = &analysis.Rule{
 	ID:       "id-session-echo-v01",
 	Title:    "task is in another session than the client put it into",
-	Level:    analyzer.Advice,
-	On:       analyzer.AnswerSeen,
+	Level:    analysis.Advice,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
 	Doc: `In 0.1 the client makes the id of a session, to group its tasks. A task that comes back in another session is
 lost from its group, and may be mixed with those of others.`,
 	Fix:    `Keep params.sessionId of tasks/send as the sessionId of the task.`,
 	Silent: `Requests and tasks without sessionId; tasks that a message continues.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		asked := call.Params.Get("sessionId")
 		if call.Operation != a2a.SendMessage || p.Answer == nil || p.Answer.Payload.Kind != a2a.TaskPayload || asked.Text() == "" ||
@@ -75,25 +75,25 @@ lost from its group, and may be mixed with those of others.`,
 		}
 		p.Applied()
 		if !got.Is(asked.Text()) {
-			p.Report(p.Place.At(got.Pointer()), "sessionId is "+analyzer.Quote(got), "expected "+analyzer.Quote(asked)+", as the client sent it")
+			p.Report(p.Place.At(got.Pointer()), "sessionId is "+analysis.Quote(got), "expected "+analysis.Quote(asked)+", as the client sent it")
 		}
 	},
 }
 
 // reportOtherTask reports an object that is about another task than the request.
-func reportOtherTask(p *analyzer.Pass, why string, options ...analyzer.Option) {
+func reportOtherTask(p *analysis.Pass, why string, options ...analysis.Option) {
 	if asked := p.Exchange.Call.TaskID; p.Task.TaskID != asked {
-		p.Report(p.Task.TaskIDPlace(), "the id of the task is "+analyzer.QuoteText(p.Task.TaskID),
-			"expected "+analyzer.QuoteText(asked)+", "+why, options...)
+		p.Report(p.Task.TaskIDPlace(), "the id of the task is "+analysis.QuoteText(p.Task.TaskID),
+			"expected "+analysis.QuoteText(asked)+", "+why, options...)
 	}
 }
 
 // IDEventEchoV01 reports an event of 0.1 about another task than the request.
-var IDEventEchoV01 = &analyzer.Rule{
+var IDEventEchoV01 = &analysis.Rule{
 	ID:       "id-event-echo-v01",
 	Title:    "event names another task than the request",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", a2a.V0_1),
 	Covers:   []string{"id-stream-task-consistent"},
@@ -101,26 +101,26 @@ var IDEventEchoV01 = &analyzer.Rule{
 follows several tasks files the event under the wrong one, or drops it.`,
 	Fix:    `Write params.id of the request into the member id of every event.`,
 	Silent: `The id of the JSON-RPC request in its place is a note: early documents print that by mistake.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.SendStreamingMessage || call.TaskID == "" {
 			return
 		}
 		p.Applied()
-		worst := analyzer.Error
+		worst := analysis.Error
 		if call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
-		reportOtherTask(p, "as the client sent it", analyzer.AtMost(worst))
+		reportOtherTask(p, "as the client sent it", analysis.AtMost(worst))
 	},
 }
 
 // IDGetEcho reports an answer with another task than was asked for.
-var IDGetEcho = &analyzer.Rule{
+var IDGetEcho = &analysis.Rule{
 	ID:       "id-get-echo",
 	Title:    "another task than was asked for",
-	Level:    analyzer.Must,
-	If:       analyzer.OfTask,
+	Level:    analysis.Must,
+	If:       analysis.OfTask,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.3", rule.Before1...),
@@ -130,7 +130,7 @@ var IDGetEcho = &analyzer.Rule{
 the wrong client; after a cancel it may be the one that was stopped.`,
 	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
 	Silent: `Tasks without id, which another rule reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.GetTask && call.Operation != a2a.CancelTask || call.TaskID == "" || !p.Task.Snapshot {
 			return
@@ -141,12 +141,12 @@ the wrong client; after a cancel it may be the one that was stopped.`,
 }
 
 // IDTaskUnique reports one task id for two tasks.
-var IDTaskUnique = &analyzer.Rule{
+var IDTaskUnique = &analysis.Rule{
 	ID:       "id-task-unique",
 	Title:    "two sends were given the same new task id",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	Needs:    []*analyzer.Tracker{task.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -157,7 +157,7 @@ clients are given the same id, each reads the other's answers and can cancel the
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
 	Silent: `A repeated message id (a retry may be answered with the first task), messages into the context of the first
 task or that refer to it (the agent may go on with that task), and messages without an id.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot ||
 			rule.Given(rule.Member(call.Message, "taskId", "task_id")) { // of another type, and nobody knows how it was read
@@ -178,7 +178,7 @@ task or that refer to it (the agent may go on with that task), and messages with
 			return
 		}
 		p.Report(p.Task.TaskIDPlace(),
-			"new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+
+			"new task "+analysis.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+
 				first.Place.String(),
 			"expected an id of its own")
 	},
@@ -194,12 +194,12 @@ func mayContinue(known *task.Task, contextID string, references []string) bool {
 }
 
 // IDTaskContinued reports a new task where a message went on with an old one.
-var IDTaskContinued = &analyzer.Rule{
+var IDTaskContinued = &analysis.Rule{
 	ID:       "id-task-continued",
 	Title:    "message to an active task is answered with another task",
-	Level:    analyzer.Should,
-	If:       analyzer.NamesTask,
-	Needs:    []*analyzer.Tracker{task.Tracker},
+	Level:    analysis.Should,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
@@ -211,7 +211,7 @@ and what it knows is lost to the new one.`,
 make a task for every message have to be told.`,
 	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is
 a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || !p.Task.Snapshot || x.Stream != nil && !rule.OpensStream(p) {
 			return
@@ -224,25 +224,25 @@ a note.`,
 		if p.Task.TaskID == active.TaskID {
 			return
 		}
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		p.Report(p.Task.TaskIDPlace(),
-			fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analyzer.QuoteText(p.Task.TaskID),
-				analyzer.QuoteText(active.TaskID), analyzer.QuoteText(active.Spelling), active.StatePlace()),
-			"expected the task that the message names", analyzer.AtMost(worst))
+			fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analysis.QuoteText(p.Task.TaskID),
+				analysis.QuoteText(active.TaskID), analysis.QuoteText(active.Spelling), active.StatePlace()),
+			"expected the task that the message names", analysis.AtMost(worst))
 	},
 }
 
 // IDStreamTaskConsistent reports a stream about two tasks.
-var IDStreamTaskConsistent = &analyzer.Rule{
+var IDStreamTaskConsistent = &analysis.Rule{
 	ID:       "id-stream-task-consistent",
 	Title:    "events of one stream name different tasks",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	If:       analyzer.Streamed,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	If:       analysis.Streamed,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
@@ -252,7 +252,7 @@ var IDStreamTaskConsistent = &analyzer.Rule{
 another task changes the wrong one.`,
 	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
 	Silent: `An event that names the task of the request after one that did not, which another rule has reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Stream == nil || stream.Of(p).In(x).NamedTask == nil {
 			return
@@ -260,19 +260,19 @@ another task changes the wrong one.`,
 		first := stream.Of(p).In(x).NamedTask
 		p.Applied()
 		if now := p.Task; now.TaskID != first.TaskID && now.TaskID != x.Call.TaskID {
-			p.Report(now.TaskIDPlace(), "the event is about task "+analyzer.QuoteText(now.TaskID),
-				"expected "+analyzer.QuoteText(first.TaskID)+", as at "+first.TaskIDPlace().String())
+			p.Report(now.TaskIDPlace(), "the event is about task "+analysis.QuoteText(now.TaskID),
+				"expected "+analysis.QuoteText(first.TaskID)+", as at "+first.TaskIDPlace().String())
 		}
 	},
 }
 
 // IDSubscribeMatch reports a stream about another task than was subscribed to.
-var IDSubscribeMatch = &analyzer.Rule{
+var IDSubscribeMatch = &analysis.Rule{
 	ID:       "id-subscribe-match",
 	Title:    "subscription is about another task",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	If:       analyzer.OfTask,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	If:       analysis.OfTask,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.7", a2a.V0_1),
@@ -284,7 +284,7 @@ var IDSubscribeMatch = &analyzer.Rule{
 ended, or failed.`,
 	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
 	Silent: `Events that name no task.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.SubscribeToTask || call.TaskID == "" {
 			return
@@ -295,13 +295,13 @@ ended, or failed.`,
 }
 
 // IDTaskHistoryConsistent reports a message in a task's history that says it belongs to another task.
-var IDTaskHistoryConsistent = &analyzer.Rule{
+var IDTaskHistoryConsistent = &analysis.Rule{
 	ID:       "id-task-history-consistent",
 	Title:    "message in a task's history names another task",
-	Level:    analyzer.Advice,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.MessageSeen,
-	If:       analyzer.Told,
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.MessageSeen,
+	If:       analysis.Told,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
@@ -312,7 +312,7 @@ id that they name shows it under another task, or under one that it has never he
 	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,
 	Silent: `Messages of the user, who may have sent them to an older task, and messages of a task that the client
 continues or refers to. Of several such messages in one exchange the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		m := p.Entity
 		if m.In != a2a.InHistory || m.Author != a2a.Agent {
 			return
@@ -326,7 +326,7 @@ continues or refers to. Of several such messages in one exchange the first is re
 		if own.Is(id) || id == p.Exchange.Call.TaskID || slices.Contains(p.Exchange.References(), id) {
 			return
 		}
-		p.Report(p.Here("taskId"), "taskId is "+analyzer.QuoteText(id)+" in the history of task "+analyzer.Quote(own),
+		p.Report(p.Here("taskId"), "taskId is "+analysis.QuoteText(id)+" in the history of task "+analysis.Quote(own),
 			"expected that task's id")
 	},
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/stream"
@@ -16,7 +16,7 @@ import (
 // Lifecycle is the family of rules about the states of a task.
 var Lifecycle = rule.Family{
 	Name:     "lifecycle",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 }.Of(
 	StateTerminalImmutable,
@@ -27,13 +27,13 @@ var Lifecycle = rule.Family{
 )
 
 // StateTerminalImmutable reports another state of a task that has already ended.
-var StateTerminalImmutable = &analyzer.Rule{
+var StateTerminalImmutable = &analysis.Rule{
 	ID:       "state-terminal-immutable",
 	Title:    "another state after a terminal state",
-	Level:    analyzer.Must,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.TaskSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -46,9 +46,9 @@ context.`,
 	Silent: `Observations that overlap in time, whose order nobody knows; the state unknown; notifications and replayed
 events of a 0.2 or 0.3 resubscription, which may be late, unless they show another terminal state; 0.1 and versions
 before 0.2.4, which allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		before, worst, judged := terminalBefore(p)
-		if !judged || worst == analyzer.Note || rule.Reopens(p) {
+		if !judged || worst == analysis.Note || rule.Reopens(p) {
 			return
 		}
 		p.Applied()
@@ -60,7 +60,7 @@ before 0.2.4, which allowed a restart. Where no card says whether the agent may 
 
 // terminalBefore returns the terminal state of the task that is surely older than the state at hand, and how bad
 // another state can be: a note where the version allows a restart.
-func terminalBefore(p *analyzer.Pass) (before *analyzer.TaskObservation, worst analyzer.Severity, judged bool) {
+func terminalBefore(p *analysis.Pass) (before *analysis.TaskObservation, worst analysis.Severity, judged bool) {
 	now := p.Task
 	known := task.Of(p).Get(p.Exchange, now.TaskID)
 	if known == nil || known.Terminal == nil || !now.State.Known() {
@@ -72,25 +72,25 @@ func terminalBefore(p *analyzer.Pass) (before *analyzer.TaskObservation, worst a
 	return known.Terminal, rule.RestartSeverity(p), true
 }
 
-func reportRestart(p *analyzer.Pass, before *analyzer.TaskObservation, worst analyzer.Severity) {
+func reportRestart(p *analysis.Pass, before *analysis.TaskObservation, worst analysis.Severity) {
 	now, at := p.Task, ""
 	if before.Exchange != now.Exchange {
 		at = " at " + before.StatePlace().String()
 	}
 	p.Report(now.StatePlace(),
-		fmt.Sprintf("task %s is %s after terminal state %s%s", analyzer.QuoteText(now.TaskID),
-			analyzer.QuoteText(now.Spelling), analyzer.QuoteText(before.Spelling), at),
-		"expected no other state", analyzer.AtMost(worst))
+		fmt.Sprintf("task %s is %s after terminal state %s%s", analysis.QuoteText(now.TaskID),
+			analysis.QuoteText(now.Spelling), analysis.QuoteText(before.Spelling), at),
+		"expected no other state", analysis.AtMost(worst))
 }
 
 // StateTerminalImmutableEarly notes a restart where the version allows it.
-var StateTerminalImmutableEarly = &analyzer.Rule{
+var StateTerminalImmutableEarly = &analysis.Rule{
 	ID:       "state-terminal-immutable-early",
 	Title:    "ended task is taken up again",
-	Level:    analyzer.Advice,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.TaskSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
 	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were
@@ -98,9 +98,9 @@ written for them stop looking at the task when it ends, and miss what comes afte
 	Fix: `Start a new task for more work already now: it is right in every version.`,
 	Silent: `Versions since 0.2.4, which state-terminal-immutable judges; observations that overlap in time; the state
 unknown; notifications and replayed events, unless they show another terminal state.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		before, worst, judged := terminalBefore(p)
-		if !judged || worst != analyzer.Note {
+		if !judged || worst != analysis.Note {
 			return
 		}
 		p.Applied()
@@ -111,13 +111,13 @@ unknown; notifications and replayed events, unless they show another terminal st
 }
 
 // StateFinalStateAgrees reports a poll that contradicts the terminal state that a stream or notification announced.
-var StateFinalStateAgrees = &analyzer.Rule{
+var StateFinalStateAgrees = &analysis.Rule{
 	ID:       "state-final-state-agrees",
 	Title:    "polled task contradicts the end that was announced",
-	Level:    analyzer.Must,
-	On:       analyzer.TaskSeen,
-	If:       analyzer.OfTask,
-	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
+	Level:    analysis.Must,
+	On:       analysis.TaskSeen,
+	If:       analysis.OfTask,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -130,30 +130,30 @@ them.`,
 	Fix: `Store the terminal state before you announce it, and let every way to ask for a task read the same store.`,
 	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which
 allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		before, worst, judged := terminalBefore(p)
-		if !judged || worst == analyzer.Note || !before.Event || p.Exchange.Call.Operation != a2a.GetTask {
+		if !judged || worst == analysis.Note || !before.Event || p.Exchange.Call.Operation != a2a.GetTask {
 			return
 		}
 		p.Applied()
 		now := p.Task
 		if now.State != before.State {
 			p.Report(now.StatePlace(),
-				fmt.Sprintf("task %s is %s, and %s announced %s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling),
-					before.StatePlace(), analyzer.QuoteText(before.Spelling)),
-				"expected the state that was announced as terminal", analyzer.AtMost(worst))
+				fmt.Sprintf("task %s is %s, and %s announced %s", analysis.QuoteText(now.TaskID), analysis.QuoteText(now.Spelling),
+					before.StatePlace(), analysis.QuoteText(before.Spelling)),
+				"expected the state that was announced as terminal", analysis.AtMost(worst))
 		}
 	},
 }
 
 // StateStatusRegressTime notes a status that is older than one that came before it.
-var StateStatusRegressTime = &analyzer.Rule{
+var StateStatusRegressTime = &analysis.Rule{
 	ID:       "state-status-regress-time",
 	Title:    "status is older than the one before it",
-	Level:    analyzer.Advice,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.2", rule.Before1...),
@@ -164,7 +164,7 @@ made, so either the order is wrong or the clock is; a client that sorts by time 
 	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
 	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of
 a 0.x resubscription, and other tasks. Of several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Stamp == nil || p.Answer == nil ||
 			p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
@@ -188,20 +188,20 @@ a 0.x resubscription, and other tasks. Of several such events the first is repor
 		p.Applied()
 		if s.Stamp.Earlier(at, unit) {
 			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "timestamp")),
-				fmt.Sprintf("timestamp %s is before %s of event %d", analyzer.QuoteText(text), analyzer.QuoteText(s.Stamp.Text),
+				fmt.Sprintf("timestamp %s is before %s of event %d", analysis.QuoteText(text), analysis.QuoteText(s.Stamp.Text),
 					s.Stamp.K), "expected times that do not go back")
 		}
 	},
 }
 
 // StateUnknownTaskKnown notes that a task is not found any more.
-var StateUnknownTaskKnown = &analyzer.Rule{
+var StateUnknownTaskKnown = &analysis.Rule{
 	ID:       "state-unknown-task-known",
 	Title:    "task is not found shortly after it was shown",
-	Level:    analyzer.Advice,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	If:       analyzer.NamesTask,
-	Needs:    []*analyzer.Tracker{task.Tracker},
+	Level:    analysis.Advice,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
@@ -214,10 +214,10 @@ results late.`,
 	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times,
 push configurations, and messages to, cancellations of and subscriptions to a task that has ended, where this error is
 an accepted answer.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil ||
-			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		last := task.Of(p).Named(x).Last
@@ -236,7 +236,7 @@ an accepted answer.`,
 		p.Applied()
 		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.TaskNotFound {
 			p.Report(p.Place.At(failure.Pointer),
-				fmt.Sprintf("task %s is not found, and was shown at %s", analyzer.QuoteText(last.TaskID), last.Object),
+				fmt.Sprintf("task %s is not found, and was shown at %s", analysis.QuoteText(last.TaskID), last.Object),
 				"expected to find it again")
 		}
 	},

@@ -3,7 +3,7 @@ package task
 import (
 	"fmt"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/artifact"
@@ -14,7 +14,7 @@ import (
 // Outcomes is the family of rules about waiting for the end of a task, and about what the task has made by then.
 var Outcomes = rule.Family{
 	Name:     "outcome",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	Bindings: rule.OnCall,
 }.Of(
@@ -25,12 +25,12 @@ var Outcomes = rule.Family{
 )
 
 // StateBlocking reports a send that is answered before the task has ended or waits.
-var StateBlocking = &analyzer.Rule{
+var StateBlocking = &analysis.Rule{
 	ID:    "state-blocking",
 	Title: "send is answered while the task is at work",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
 	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the
 client. A client that relies on it takes the answer for the outcome, and never looks at the task again.`,
@@ -38,7 +38,7 @@ client. A client that relies on it takes the answer for the outcome, and never l
 return at once only if configuration.returnImmediately is true.`,
 	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate, which
 had another default; requests where neither the A2A-Version header nor a card names version 1.0.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer.Payload.Kind != a2a.TaskPayload || !card.Of(p).Waits(p.Exchange) {
 			return
 		}
@@ -49,25 +49,25 @@ had another default; requests where neither the A2A-Version header nor a card na
 		p.Applied()
 		if t.State().Active() {
 			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "status", "state")),
-				fmt.Sprintf("the task is %s, and the client did not ask to return immediately", analyzer.QuoteText(t.StateText())),
+				fmt.Sprintf("the task is %s, and the client did not ask to return immediately", analysis.QuoteText(t.StateText())),
 				"expected a task that has ended or waits for the client")
 		}
 	},
 }
 
 // StateBlocking0x notes that a client that asked to wait did not get the outcome.
-var StateBlocking0x = &analyzer.Rule{
+var StateBlocking0x = &analysis.Rule{
 	ID:    "state-blocking-0x",
 	Title: "send with blocking:true is answered while the task is at work",
-	Level: analyzer.Advice,
-	On:    analyzer.AnswerSeen,
+	Level: analysis.Advice,
+	On:    analysis.AnswerSeen,
 	Cites: rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
 	Doc: `The client asked to wait for the outcome and got a task that is still at work. Agents may do so; a client that
 does not expect it shows its user nothing.`,
 	Fix: `Hold the answer until the task has ended or waits for the client. In a client, poll the task or subscribe to
 it when it comes back active.`,
 	Silent: `Streams, answers that are a Message, and sends that leave it to the agent.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		wait, _ := call.Params.Get("configuration").Get("blocking").Bool()
 		if call.Operation != a2a.SendMessage || !wait || p.Answer.Payload.Kind != a2a.TaskPayload {
@@ -77,20 +77,20 @@ it when it comes back active.`,
 		p.Applied()
 		if t.State().Active() {
 			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "status", "state")),
-				fmt.Sprintf("the task is %s, and the client asked to wait", analyzer.QuoteText(t.StateText())),
+				fmt.Sprintf("the task is %s, and the client asked to wait", analysis.QuoteText(t.StateText())),
 				"expected a task that has ended or waits for the client")
 		}
 	},
 }
 
 // StateBlockingArtifacts reports a send that waited for the end of its task and was not given all of its artifacts.
-var StateBlockingArtifacts = &analyzer.Rule{
+var StateBlockingArtifacts = &analysis.Rule{
 	ID:    "state-blocking-artifacts",
 	Title: "send that waited was not given all artifacts",
-	Level: analyzer.Must,
-	On:    analyzer.TaskSeen,
-	If:    analyzer.OfTask,
-	Needs: []*analyzer.Tracker{artifact.Tracker},
+	Level: analysis.Must,
+	On:    analysis.TaskSeen,
+	If:    analysis.OfTask,
+	Needs: []*analysis.Tracker{artifact.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
 	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks
 an artifact that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
@@ -98,7 +98,7 @@ an artifact that the agent shows when it is asked for the task afterwards: a cli
 then.`,
 	Silent: `Clients that said returnImmediately or take some media types only; other clients, credentials, extensions and
 bindings; polls that overlap the send; artifacts without an id; tasks with more artifacts than are remembered.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		t, index := missingArtifact(p)
 		if index == judgedNothing {
 			return
@@ -119,7 +119,7 @@ const judgedNothing = -2
 
 // missingArtifact returns the Task of a poll, and the index of its first artifact that the answer to the send that
 // waited for it did not have; -1 if it had all, judgedNothing if they cannot be compared.
-func missingArtifact(p *analyzer.Pass) (t a2a.Task, index int) {
+func missingArtifact(p *analysis.Pass) (t a2a.Task, index int) {
 	t, ok := p.Snapshot()
 	if !ok || p.Exchange.Call.Operation != a2a.GetTask {
 		return t, judgedNothing
@@ -132,12 +132,12 @@ func missingArtifact(p *analyzer.Pass) (t a2a.Task, index int) {
 }
 
 // StateArtifactsAfterTerminal reports artifacts that change after the task has ended.
-var StateArtifactsAfterTerminal = &analyzer.Rule{
+var StateArtifactsAfterTerminal = &analysis.Rule{
 	ID:    "state-artifacts-after-terminal",
 	Title: "artifacts change after the task has ended",
-	Level: analyzer.Should,
-	On:    analyzer.TaskSeen,
-	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker},
+	Level: analysis.Should,
+	On:    analysis.TaskSeen,
+	Needs: []*analysis.Tracker{artifact.Tracker, card.Tracker},
 	Cites: rule.Cite("life-of-a-task guide §Task Immutability", a2a.V0_2, a2a.V0_3, a2a.V1_0),
 	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
 one that came first works with something else than one that came later.`,
@@ -147,10 +147,10 @@ the old one.`,
 leave artifacts out, as sends, cancellations, lists and notifications may; answers to clients that take some media types
 only; other clients, credentials, extensions and bindings; answers that overlap; artifacts without an id; tasks with
 more artifacts than are remembered; versions before 0.2.4, which allowed a restart.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		t, ok := p.Snapshot()
 		worst := rule.RestartSeverity(p)
-		if !ok || worst == analyzer.Note || t.Get("artifacts").Kind() != a2a.Array {
+		if !ok || worst == analysis.Note || t.Get("artifacts").Kind() != a2a.Array {
 			return
 		}
 		known := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID)
@@ -164,14 +164,14 @@ more artifacts than are remembered; versions before 0.2.4, which allowed a resta
 		at, seen := changedMember(p, known.Shown, t)
 		if seen != "" {
 			p.Report(at, fmt.Sprintf("%s, and at %s the task had ended too", seen, known.Shown.Place),
-				"expected the same artifacts", analyzer.AtMost(worst))
+				"expected the same artifacts", analysis.AtMost(worst))
 		}
 	},
 }
 
 // changedMember returns the place and the description of the first difference between the artifacts of a Task and those
 // that it showed before; seen is empty if there is none.
-func changedMember(p *analyzer.Pass, before *artifact.Set, t a2a.Task) (at analyzer.Place, seen string) {
+func changedMember(p *analysis.Pass, before *artifact.Set, t a2a.Task) (at analysis.Place, seen string) {
 	n := 0
 	for i, a := range t.Artifacts() {
 		if !artifact.Identified(a) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -17,9 +17,9 @@ import (
 // Requests is the family of rules about the parameters of requests.
 var Requests = rule.Family{
 	Name:     "request",
-	Category: analyzer.Lifecycle,
+	Category: analysis.Lifecycle,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 }.Of(
 	ReqTaskID,
 	ReqSendIDV01,
@@ -30,10 +30,10 @@ var Requests = rule.Family{
 )
 
 // ReqTaskID reports a request about a task that does not say which.
-var ReqTaskID = &analyzer.Rule{
+var ReqTaskID = &analysis.Rule{
 	ID:       "req-task-id",
 	Title:    "request about a task without the task's id",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.3", rule.Before1...),
@@ -48,7 +48,7 @@ one. Over HTTP+JSON it stands in the path.`,
 taskId where nothing shows that A2A is spoken, since MCP has them too; a bare id in place of tasks/ID over the gRPC
 of before 1.0, since the drafts of 1.0 have the same service. A push config of 1.0 created without taskId is
 a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !asksForTask(call.Operation) || !rule.ParamsReadable(call) {
 			return
@@ -72,15 +72,15 @@ a warning: the schema does not mark the member as required, since HTTP+JSON has 
 		if v.Text() != "" {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) && (!rule.Given(v) || v.Is("")) {
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		}
 		at, seen := rule.InParams(p, v), rule.QuoteMember(name, v)
 		if other := call.Params.Get(otherMember[name]); !v.Exists() && other.Text() != "" {
 			at, seen = rule.InParams(p, other), seen+", and "+rule.QuoteMember(otherMember[name], other)
 		}
-		p.Report(at, seen, "expected the task's id", analyzer.AtMost(worst))
+		p.Report(at, seen, "expected the task's id", analysis.AtMost(worst))
 	},
 }
 
@@ -103,10 +103,10 @@ func taskIDMember(call *a2a.Call) (name, snake string) {
 }
 
 // ReqSendIDV01 reports a send of 0.1 that does not name the task.
-var ReqSendIDV01 = &analyzer.Rule{
+var ReqSendIDV01 = &analysis.Rule{
 	ID:       "req-send-id-v01",
 	Title:    "tasks/send without the id of the task",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_1),
 	Doc: `In 0.1 the client makes the id of a task and sends it along with every message, the first one too. Without it
@@ -114,7 +114,7 @@ neither side can speak of the task later.`,
 	Fix: `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to
 the task.`,
 	Silent: `Requests whose params are not an object, which another rule reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if !call.Operation.Sends() || call.Params.Kind() != a2a.Object {
 			return
@@ -127,18 +127,18 @@ the task.`,
 }
 
 // ReqAcceptedOutputModes reports a configuration of early 0.2 that does not say what the client can read.
-var ReqAcceptedOutputModes = &analyzer.Rule{
+var ReqAcceptedOutputModes = &analysis.Rule{
 	ID:       "req-accepted-output-modes",
 	Title:    "configuration without acceptedOutputModes",
-	Level:    analyzer.Advice,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Level:    analysis.Advice,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2),
 	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict
 agents of that time refuse the message without the list.`,
 	Fix:    `Send configuration.acceptedOutputModes, such as ["text/plain"], or no configuration at all.`,
 	Silent: `Agents whose card does not name a version from 0.2.0 to 0.2.5: later ones do not require it.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		configuration := call.Params.Get("configuration")
 		if !call.Operation.Sends() || configuration.Kind() != a2a.Object || !rule.Before0_2_6(p) {
@@ -157,10 +157,10 @@ agents of that time refuse the message without the list.`,
 }
 
 // ReqHistoryLength reports a limit of the history that is no number of messages.
-var ReqHistoryLength = &analyzer.Rule{
+var ReqHistoryLength = &analysis.Rule{
 	ID:       "req-history-length",
 	Title:    "historyLength is not a whole number from 0 to 2147483647",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.3.1", rule.Before1...),
@@ -172,7 +172,7 @@ larger one.`,
 	Fix: `Send a whole number from 0 to 2147483647. Leave the member out to let the agent decide.`,
 	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON take; text in the query, which another rule
 reports. Before 1.0 no text forbids negative numbers or larger ones: there they are a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		v := historyLength(call)
 		if !rule.Given(v) {
@@ -207,16 +207,16 @@ func historyLength(call *a2a.Call) a2a.Value {
 }
 
 // checkHistoryLength reports a limit of the history below zero, or beyond what the schemas since 0.2 have room for.
-func checkHistoryLength(p *analyzer.Pass, n int64, at analyzer.Place) {
-	worst := analyzer.Note
+func checkHistoryLength(p *analysis.Pass, n int64, at analysis.Place) {
+	worst := analysis.Note
 	if p.Dialects.Has(a2a.V1_0) {
-		worst = analyzer.Error
+		worst = analysis.Error
 	}
 	switch {
 	case n < 0:
-		p.Report(at, "historyLength is "+numberText(n), "expected a whole number from 0", analyzer.AtMost(worst))
+		p.Report(at, "historyLength is "+numberText(n), "expected a whole number from 0", analysis.AtMost(worst))
 	case n > math.MaxInt32:
-		p.Report(at, "historyLength is "+numberText(n), "expected no more than "+maxNumber, analyzer.AtMost(worst))
+		p.Report(at, "historyLength is "+numberText(n), "expected no more than "+maxNumber, analysis.AtMost(worst))
 	}
 }
 
@@ -270,10 +270,10 @@ func parseNumber(text string) (int64, bool) {
 }
 
 // ReqPageSize reports a page size that no agent can serve.
-var ReqPageSize = &analyzer.Rule{
+var ReqPageSize = &analysis.Rule{
 	ID:       "req-page-size",
 	Title:    "pageSize out of bounds",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than
@@ -281,7 +281,7 @@ the client reckons with.`,
 	Fix: `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
 	Silent: `Text in the query, which another rule reports. Lists of push configs, whose pages have no such bounds, but no
 number is larger than 2147483647.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation == a2a.ListPushConfigs {
 			if n, at, ok := pageSize(p); ok && (n > math.MaxInt32 || n < math.MinInt32) {
@@ -308,7 +308,7 @@ number is larger than 2147483647.`,
 
 // pageSize returns the page size that a request asks for, and where. A message of gRPC tells 0 from none: the field has
 // presence (A2A 1.0, ListTasksRequest in the protobuf).
-func pageSize(p *analyzer.Pass) (n int64, at analyzer.Place, ok bool) {
+func pageSize(p *analysis.Pass) (n int64, at analysis.Place, ok bool) {
 	call := &p.Exchange.Call
 	if n, ok := queryNumber(call, "pageSize"); ok {
 		return n, p.Exchange.RequestPlace().Line(), true
@@ -321,11 +321,11 @@ func pageSize(p *analyzer.Pass) (n int64, at analyzer.Place, ok bool) {
 }
 
 // ReqListStatus reports a filter for a state that no task can be in.
-var ReqListStatus = &analyzer.Rule{
+var ReqListStatus = &analysis.Rule{
 	ID:       "req-list-status",
 	Title:    "list filtered by a state that does not exist",
-	Level:    analyzer.Must,
-	If:       analyzer.OfTasks,
+	Level:    analysis.Must,
+	If:       analysis.OfTasks,
 	Bindings: rule.OnRPC | rule.OnGRPC,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or
@@ -333,7 +333,7 @@ lists what nobody asked for.`,
 	Fix: `Send a name such as "TASK_STATE_WORKING", or leave status out.`,
 	Silent: `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; over JSON-RPC numbers and states in another
 spelling, which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		call := &p.Exchange.Call
 		status := call.Params.Get("status")
 		if call.Operation != a2a.ListTasks || !rule.Given(status) ||

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -15,13 +15,13 @@ import (
 )
 
 // ExtRequiredMissing reports a call that succeeds without an extension that the card requires.
-var ExtRequiredMissing = &analyzer.Rule{
+var ExtRequiredMissing = &analysis.Rule{
 	ID:    "ext-required-missing",
 	Title: "call without a required extension answered",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Agent,
-	On:    analyzer.OutcomeSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("4.6.3", a2a.V1_0),
@@ -33,28 +33,28 @@ required:true.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; requests that name the
 extension anywhere, in a header or in the body; HARs of other programs that may leave fields out. Other calls than
 sending a message are a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || !rule.CallSucceeded(p) {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if !p.Exchange.Call.Operation.Sends() {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), answeredWithout(uri, card),
-			"expected ExtensionSupportRequiredError (-32008)", analyzer.AtMost(worst))
+			"expected ExtensionSupportRequiredError (-32008)", analysis.AtMost(worst))
 	},
 }
 
 func answeredWithout(uri string, card *card.Card) string {
 	return fmt.Sprintf("the call succeeds without the extension %s, which the card at %s requires",
-		analyzer.QuoteText(uri), card.Place)
+		analysis.QuoteText(uri), card.Place)
 }
 
 // missingExtension returns the first extension that every card seen before the call requires and that the request does
 // not name, and the newest of those cards. The rule applies if there is any that is required.
-func missingExtension(p *analyzer.Pass) (string, *card.Card) {
+func missingExtension(p *analysis.Pass) (string, *card.Card) {
 	x := p.Exchange
 	cards := card.Of(p).Before(x)
 	if len(cards) == 0 || !x.HeadersKept() || x.Call.Operation == a2a.NoOperation ||
@@ -76,7 +76,7 @@ func missingExtension(p *analyzer.Pass) (string, *card.Card) {
 
 // asksFor reports whether a request names an extension: in a header, among its parameters, or anywhere in its body,
 // where it may be the key of metadata or one of a message's extensions.
-func asksFor(x *analyzer.Exchange, uri string) bool {
+func asksFor(x *analysis.Exchange, uri string) bool {
 	return fieldLists(x.Request.Fields, uri) || bodyQuotes(rule.Unescape(x.Body), uri)
 }
 
@@ -108,14 +108,14 @@ func fieldLists(fields capture.Fields, uri string) bool {
 }
 
 // ExtRequiredMissingCode reports such a call refused with the wrong error.
-var ExtRequiredMissingCode = &analyzer.Rule{
+var ExtRequiredMissingCode = &analysis.Rule{
 	ID:       "ext-required-missing-code",
 	Title:    "call without a required extension refused with the wrong error",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.OutcomeSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	On:       analysis.OutcomeSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("4.6.3", a2a.V1_0),
@@ -128,7 +128,7 @@ there.`,
 	Silent: `Errors that may have a cause of their own (credentials, rate, version, content types, a task that is not
 there or has ended, push, streaming, a request that is wrong in itself); errors that A2A does not define; HTTP+JSON
 errors that do not say which they are; cards that were not seen.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || p.Answer == nil || p.Answer.Err == nil {
 			return
@@ -137,21 +137,21 @@ errors that do not say which they are; cards that were not seen.`,
 		if failure.Name.A2A() && !rule.OtherCause(p) {
 			p.Report(p.Place.At(failure.Pointer),
 				fmt.Sprintf("the request lacks the extension %s, which the card at %s requires, and the refusal is %s",
-					analyzer.QuoteText(uri), card.Place, failure),
+					analysis.QuoteText(uri), card.Place, failure),
 				"expected ExtensionSupportRequiredError (-32008)")
 		}
 	},
 }
 
 // ExtRequiredMissingClient reports a client that leaves out an extension although it has read that it is required.
-var ExtRequiredMissingClient = &analyzer.Rule{
+var ExtRequiredMissingClient = &analysis.Rule{
 	ID:    "ext-required-missing-client",
 	Title: "message without an extension that the card requires",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.4.4", a2a.V1_0),
@@ -163,7 +163,7 @@ require what the client does not know.`,
 	Silent: `Clients that were not seen to fetch the card; agents whose cards disagree, or whose version before 1.0 is
 not known to have the header; other calls than sending a message; a URI anywhere in the body; HARs of other programs
 that may leave fields out. The first message of each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		known := card.Of(p)
 		fetched := x.Link.Client != "" &&
@@ -173,14 +173,14 @@ that may leave fields out. The first message of each client at an endpoint is re
 		}
 		if uri, card := missingExtension(p); uri != "" {
 			p.Report(x.RequestPlace(),
-				fmt.Sprintf("the message goes without the extension %s, which the card at %s requires", analyzer.QuoteText(uri),
+				fmt.Sprintf("the message goes without the extension %s, which the card at %s requires", analysis.QuoteText(uri),
 					card.Place), "expected the client to ask for it")
 		}
 	},
 }
 
 // activates reports whether extensions are activated as the guides since 0.2.4 say, as far as cards tell.
-func activates(p *analyzer.Pass) bool {
+func activates(p *analysis.Pass) bool {
 	if p.Dialects == a2a.Of(a2a.V1_0) {
 		return true
 	}
@@ -189,13 +189,13 @@ func activates(p *analyzer.Pass) bool {
 }
 
 // ExtRequiredMissing0x reports such a call that succeeds, before 1.0.
-var ExtRequiredMissing0x = &analyzer.Rule{
+var ExtRequiredMissing0x = &analysis.Rule{
 	ID:    "ext-required-missing-0x",
 	Title: "message without a required extension answered",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
-	On:    analyzer.OutcomeSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
 same, and reads it without what the extension adds or changes.`,
@@ -203,7 +203,7 @@ same, and reads it without what the extension adds or changes.`,
 	Silent: `Agents whose card was not seen, whose cards disagree, or whose version is not known to have the
 header; other calls than sending a message; a URI anywhere in the request; HARs of other programs that may leave
 fields out.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !p.Exchange.Call.Operation.Sends() || !activates(p) {
 			return
 		}
@@ -214,14 +214,14 @@ fields out.`,
 }
 
 // ExtResponseEcho reports an answer that does not say which extensions are active.
-var ExtResponseEcho = &analyzer.Rule{
+var ExtResponseEcho = &analysis.Rule{
 	ID:    "ext-response-echo",
 	Title: "answer does not list the extensions that were asked for",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
 		rule.Cite("extensions guide §Extension Activation", a2a.V1_0),
@@ -232,7 +232,7 @@ client has to guess how to read what it got.`,
 	Silent: `A note only: an agent decides what it activates, and extensions that only describe data have nothing to
 activate. Extensions that no card declares; errors; streams over gRPC, whose trailer comes later; HARs of other programs that may leave fields out. The first answer
 at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		uri := declaredAndAsked(p)
 		if uri == "" || !rule.CallSucceeded(p) || !x.AnswerHeadersKept() {
@@ -244,14 +244,14 @@ at an endpoint is reported.`,
 		p.Applied()
 		if fields := answerFields(x); !fields.Has(extensionsName) && !fields.Has(extensionsName0x) {
 			p.Report(x.ResponsePlace(),
-				fmt.Sprintf("the request asks for %s, and the answer has no %s", analyzer.QuoteText(uri), extensionsField(p)),
-				"expected the extensions that are active", analyzer.AtMost(analyzer.Note))
+				fmt.Sprintf("the request asks for %s, and the answer has no %s", analysis.QuoteText(uri), extensionsField(p)),
+				"expected the extensions that are active", analysis.AtMost(analysis.Note))
 		}
 	},
 }
 
 // extensionsField returns what the field is called in the version at hand.
-func extensionsField(p *analyzer.Pass) string {
+func extensionsField(p *analysis.Pass) string {
 	if p.Dialects == a2a.Of(a2a.V1_0) {
 		return extensionsName
 	}
@@ -259,7 +259,7 @@ func extensionsField(p *analyzer.Pass) string {
 }
 
 // declaredAndAsked returns the first extension that the header of the request asks for and that a card declares, or "".
-func declaredAndAsked(p *analyzer.Pass) string {
+func declaredAndAsked(p *analysis.Pass) string {
 	for uri := range extensionsIn(p.Exchange.Request.Fields) {
 		for _, c := range card.Of(p).Before(p.Exchange) {
 			for ext := range c.Extensions() {
@@ -273,14 +273,14 @@ func declaredAndAsked(p *analyzer.Pass) string {
 }
 
 // ExtResponseUnrequested reports an extension that nobody asked for.
-var ExtResponseUnrequested = &analyzer.Rule{
+var ExtResponseUnrequested = &analysis.Rule{
 	ID:    "ext-response-unrequested",
 	Title: "answer lists an extension that was not asked for",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Agent,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
 		rule.Cite("extensions guide §Extension Activation", a2a.V1_0),
@@ -290,7 +290,7 @@ means, for a client that does not know it.`,
 	Fix: `Activate, and list in the answer, only what the request names.`,
 	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs
 that may leave fields out. The first answer at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() {
 			return
@@ -298,7 +298,7 @@ that may leave fields out. The first answer at an endpoint is reported.`,
 		for uri := range extensionsIn(answerFields(x)) {
 			p.Applied()
 			if !asksFor(x, uri) && !required(p, uri) {
-				p.Report(extensionsPlace(x), "the answer lists "+analyzer.QuoteText(uri),
+				p.Report(extensionsPlace(x), "the answer lists "+analysis.QuoteText(uri),
 					"expected only extensions that the request asks for")
 				return
 			}
@@ -306,13 +306,13 @@ that may leave fields out. The first answer at an endpoint is reported.`,
 	},
 }
 
-func required(p *analyzer.Pass, uri string) bool {
+func required(p *analysis.Pass, uri string) bool {
 	return slices.ContainsFunc(card.Of(p).Before(p.Exchange),
 		func(c *card.Card) bool { return slices.Contains(c.Needs, uri) })
 }
 
 // extensionsPlace returns the place of the field in which an answer lists its extensions.
-func extensionsPlace(x *analyzer.Exchange) analyzer.Place {
+func extensionsPlace(x *analysis.Exchange) analysis.Place {
 	for _, name := range [...]string{extensionsName, extensionsName0x} {
 		switch {
 		case x.Response.Fields.Has(name):
@@ -326,7 +326,7 @@ func extensionsPlace(x *analyzer.Exchange) analyzer.Place {
 
 // answerFields returns the fields of an answer in which its extensions may stand: over gRPC those of the trailer, too,
 // as far as it is there.
-func answerFields(x *analyzer.Exchange) capture.Fields {
+func answerFields(x *analysis.Exchange) capture.Fields {
 	if len(x.Trailer) == 0 {
 		return x.Response.Fields
 	}
@@ -334,13 +334,13 @@ func answerFields(x *analyzer.Exchange) capture.Fields {
 }
 
 // ExtNoFallback reports another version of an extension than the one that was asked for.
-var ExtNoFallback = &analyzer.Rule{
+var ExtNoFallback = &analysis.Rule{
 	ID:    "ext-no-fallback",
 	Title: "another version of an extension activated than was asked for",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Agent,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
 	Cites: slices.Concat(
 		rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.6.3", a2a.V1_0),
@@ -353,7 +353,7 @@ is required.`,
 	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, v1beta1, a date; or of which
 only one has such a part. Answers that list the requested one too; HARs of other programs that may leave fields out. The
 first answer at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() {
 			return
@@ -366,7 +366,7 @@ first answer at an endpoint is reported.`,
 			for asked := range askedExtensions(x) {
 				if otherVersion(asked, got) && !fieldLists(answerFields(x), asked) {
 					p.Report(extensionsPlace(x),
-						fmt.Sprintf("the answer lists %s in place of %s", analyzer.QuoteText(got), analyzer.QuoteText(asked)),
+						fmt.Sprintf("the answer lists %s in place of %s", analysis.QuoteText(got), analysis.QuoteText(asked)),
 						"expected no other version of an extension")
 					return
 				}
@@ -376,7 +376,7 @@ first answer at an endpoint is reported.`,
 }
 
 // askedExtensions yields the extensions that a request names in its header, or in the message that it sends.
-func askedExtensions(x *analyzer.Exchange) iter.Seq[string] {
+func askedExtensions(x *analysis.Exchange) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for uri := range extensionsIn(x.Request.Fields) {
 			if !yield(uri) {

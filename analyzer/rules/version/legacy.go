@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/early"
 	"a2atap/analyzer/track/stream"
@@ -25,14 +25,14 @@ var Legacy = rule.Family{
 )
 
 // LegacyCardComplete reports a card from before 0.1 that lacks what clients of that time read.
-var LegacyCardComplete = &analyzer.Rule{
+var LegacyCardComplete = &analysis.Rule{
 	ID:       "legacy-card-complete",
 	Title:    "agent card from before 0.1 is not complete",
-	Category: analyzer.AgentCard,
-	Level:    analyzer.Advice,
-	Gravest:  analyzer.Warning,
-	On:       analyzer.CardSeen | analyzer.EarlySeen,
-	Needs:    []*analyzer.Tracker{early.Tracker},
+	Category: analysis.AgentCard,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	On:       analysis.CardSeen | analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("5.5", a2a.V0_1),
 	Doc: `Before 0.1 a card described the agent and each skill, named the modes of each skill, and told with the schemes
@@ -43,12 +43,12 @@ authentication.credentials.apiKey.`,
 	Silent: `Cards that may be of 0.1 as it was written down, where these members are optional, as long as no call shows
 that their agent is older: a stream at /subscribe, or a history of states; what the recorder has hidden. Of such an agent
 at most four different cards are looked at.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		shown := ""
 		switch {
-		case p.Kind == analyzer.EarlySeen && early.Of(p).Card != nil:
+		case p.Kind == analysis.EarlySeen && early.Of(p).Card != nil:
 			shown = ", which " + early.Of(p).Shown.String() + " shows its agent to be from"
-		case p.Kind == analyzer.EarlySeen || !p.Card.Early():
+		case p.Kind == analysis.EarlySeen || !p.Card.Early():
 			return
 		}
 		p.Applied()
@@ -85,15 +85,15 @@ at most four different cards are looked at.`,
 }
 
 // LegacyStreamEvents reports an event that has no place in a stream from before 0.1.
-var LegacyStreamEvents = &analyzer.Rule{
+var LegacyStreamEvents = &analysis.Rule{
 	ID:       "legacy-stream-events",
 	Title:    "event of a stream from before 0.1 out of place",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Advice,
-	Gravest:  analyzer.Warning,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
-	Needs:    []*analyzer.Tracker{stream.Tracker},
+	Category: analysis.Streaming,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_1),
 	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
@@ -103,7 +103,7 @@ hear of an event without one.`,
 	Silent: `Streams at other addresses; errors; data that hold nothing of A2A; a stream that begins with a question to the
 client. Of several such events in a stream the first
 is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !p.Exchange.Call.Early || p.Answer == nil || p.Answer.Err != nil {
 			return
 		}
@@ -122,11 +122,11 @@ is reported.`,
 		case got != name && got == "":
 			p.Report(p.Place, "the event has no name, and holds "+what, "expected event: "+name)
 		case got != name:
-			p.Report(p.Place, "the event is named "+analyzer.QuoteText(got)+", and holds "+what, "expected event: "+name)
+			p.Report(p.Place, "the event is named "+analysis.QuoteText(got)+", and holds "+what, "expected event: "+name)
 		case rule.OpensStream(p) && name == "artifact":
 			p.Report(at, "the stream begins with an artifact", "expected the status submitted or working first")
 		case rule.OpensStream(p) && u.State().Terminal():
-			p.Report(at, "the stream begins with the state "+analyzer.QuoteText(u.StateText()),
+			p.Report(at, "the stream begins with the state "+analysis.QuoteText(u.StateText()),
 				"expected the status submitted or working first")
 		case name == "status":
 			before := stream.Of(p).In(p.Exchange)
@@ -138,14 +138,14 @@ is reported.`,
 }
 
 // LegacyHistoryPromised reports a task without the history of states that the card promises.
-var LegacyHistoryPromised = &analyzer.Rule{
+var LegacyHistoryPromised = &analysis.Rule{
 	ID:       "legacy-history-promised",
 	Title:    "history of states promised and not given",
-	Category: analyzer.Lifecycle,
-	Level:    analyzer.Advice,
-	Gravest:  analyzer.Warning,
-	On:       analyzer.EarlySeen,
-	Needs:    []*analyzer.Tracker{early.Tracker},
+	Category: analysis.Lifecycle,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	On:       analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.5.2", a2a.V0_1),
 	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of a task which has ended is told
@@ -153,27 +153,27 @@ less than two states: at least it was submitted, and it ended.`,
 	Fix: `Keep each status that a task has had and tell them as its history; or take the flag out of the card.`,
 	Silent: `Agents that speak 0.1 as it was written down, whose history holds messages; clients that ask for less than two
 entries; tasks that are not completed. Of what came before the agent showed its age the first few are looked at.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		n := early.Of(p).History
 		if n == nil {
 			return
 		}
 		p.Applied()
 		if *n < 2 {
-			p.Report(p.Place, "the task has "+analyzer.Plural(int(*n), "state")+" in its history",
+			p.Report(p.Place, "the task has "+analysis.Plural(int(*n), "state")+" in its history",
 				"expected those that it went through, as stateTransitionHistory of the card says")
 		}
 	},
 }
 
 // LegacyCancelRefused notes that a task at work could not be canceled.
-var LegacyCancelRefused = &analyzer.Rule{
+var LegacyCancelRefused = &analysis.Rule{
 	ID:       "legacy-cancel-refused",
 	Title:    "task at work could not be canceled before 0.1",
-	Category: analyzer.Lifecycle,
-	Level:    analyzer.Advice,
-	On:       analyzer.EarlySeen,
-	Needs:    []*analyzer.Tracker{early.Tracker},
+	Category: analysis.Lifecycle,
+	Level:    analysis.Advice,
+	On:       analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.4", a2a.V0_1),
 	Doc: `The cancellation of a task was refused because it could not be canceled, and the task was at work afterwards.
@@ -182,25 +182,25 @@ could go to canceled. The text of 0.1 leaves it to the agent.`,
 	Fix: `Stop the work and answer with the task, canceled; refuse it with -32002 only once the task has ended.`,
 	Silent: `Refusals with another error; tasks that had ended before, got a message since, or were not seen after it. It is
 a note, since later texts let an agent refuse.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		c := early.Of(p).Cancel
 		if c == nil {
 			return
 		}
 		p.Report(p.Place,
-			fmt.Sprintf("the cancellation of task %s is refused with %s, and it is %s at %s", analyzer.QuoteText(c.Task.TaskID),
-				c.Refusal, analyzer.QuoteText(c.Task.Spelling), c.Task.StatePlace()), "expected the task to be canceled")
+			fmt.Sprintf("the cancellation of task %s is refused with %s, and it is %s at %s", analysis.QuoteText(c.Task.TaskID),
+				c.Refusal, analysis.QuoteText(c.Task.Spelling), c.Task.StatePlace()), "expected the task to be canceled")
 	},
 }
 
 // LegacyWebhookRefused notes that a webhook without TLS was refused with another error than clients of that time know.
-var LegacyWebhookRefused = &analyzer.Rule{
+var LegacyWebhookRefused = &analysis.Rule{
 	ID:       "legacy-webhook-refused",
 	Title:    "webhook without TLS refused with another error than before 0.1",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Advice,
-	On:       analyzer.EarlySeen,
-	Needs:    []*analyzer.Tracker{early.Tracker},
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Advice,
+	On:       analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.8", a2a.V0_1),
 	Doc: `A webhook has to be on https, and before 0.1 one that was not was refused with -32004. By another code a client of
@@ -208,7 +208,7 @@ that time looks for the fault in the rest of what it sent.`,
 	Fix: `Answer -32004 where the scheme of the webhook is what you refuse.`,
 	Silent: `Refusals whose text does not speak of https or TLS; codes of the agent's own. It is a note: the text of 0.1 gives
 that code another meaning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		failure := early.Of(p).Webhook
 		if failure == nil || !speaksOfTLS(failure.Message) {
 			return
@@ -217,7 +217,7 @@ that code another meaning.`,
 		switch failure.Name {
 		case a2a.InvalidParams, a2a.InvalidRequest, a2a.InternalError, a2a.MethodNotFound, a2a.ParseError:
 			p.Report(p.Place, "a webhook without TLS is refused with "+failure.String()+", which says "+
-				analyzer.QuoteText(failure.Message), "expected -32004")
+				analysis.QuoteText(failure.Message), "expected -32004")
 		}
 	},
 }

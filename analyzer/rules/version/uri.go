@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/track/card"
 )
 
@@ -68,7 +68,7 @@ const (
 
 // olderThanActivation reports whether a card says that the agent is older than 0.2.4, in which extensions got their
 // header.
-func olderThanActivation(p *analyzer.Pass) bool {
+func olderThanActivation(p *analysis.Pass) bool {
 	return slices.ContainsFunc(card.Of(p).Versions(p.Exchange), func(v string) bool {
 		switch v {
 		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
@@ -14,7 +14,7 @@ import (
 // Versions is the family of rules about the version that a client asks for, and the one that it gets.
 var Versions = rule.Family{
 	Name:     "version",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Bindings: rule.OnCall,
 }.Of(
 	VerHeaderPresent,
@@ -32,14 +32,14 @@ var Versions = rule.Family{
 const versionName = "A2A-Version"
 
 // VerHeaderPresent reports a request of 1.0 that names no version.
-var VerHeaderPresent = &analyzer.Rule{
+var VerHeaderPresent = &analysis.Rule{
 	ID:       "ver-header-present",
 	Title:    "request of 1.0 without A2A-Version",
-	Level:    analyzer.Must,
+	Level:    analysis.Must,
 	Bindings: rule.OnJSONCall,
 	Side:     a2a.Client,
-	Once:     analyzer.PerEndpoint,
-	On:       analyzer.OutcomeSeen,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.OutcomeSeen,
 	Cites:    rule.Cite("3.6.1", a2a.V1_0),
 	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both
 versions answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
@@ -47,7 +47,7 @@ versions answers in words that this client does not understand, and one that ser
 	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which means 0.3 in so many
 words; HTTP+JSON requests that could be of 0.3, unless a card says that only 1.0 is spoken there; HARs of other
 programs that may leave fields out. The first request of each client at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() || !surelySpoken(x) {
 			return
@@ -61,7 +61,7 @@ programs that may leave fields out. The first request of each client at an endpo
 }
 
 // queryVersion returns the version in the query of a request, and whether there is one.
-func queryVersion(x *analyzer.Exchange) (string, bool) {
+func queryVersion(x *analysis.Exchange) (string, bool) {
 	list, given := "", false
 	for name, value := range x.Call.QueryValues() {
 		if name == versionName {
@@ -72,7 +72,7 @@ func queryVersion(x *analyzer.Exchange) (string, bool) {
 }
 
 // headerVersion returns the version in the header of a request; empty if there is none.
-func headerVersion(x *analyzer.Exchange) (list string) {
+func headerVersion(x *analysis.Exchange) (list string) {
 	for value := range x.Request.Fields.All(versionName) {
 		list = joined(list, value)
 	}
@@ -91,13 +91,13 @@ func joined(list, value string) string {
 }
 
 // VerHeaderFormat reports a version that is none.
-var VerHeaderFormat = &analyzer.Rule{
+var VerHeaderFormat = &analysis.Rule{
 	ID:    "ver-header-format",
 	Title: "A2A-Version is not of the form Major.Minor",
-	Level: analyzer.Must,
+	Level: analysis.Must,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
 	Cites: slices.Concat(
 		rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("14.2.1", a2a.V1_0),
@@ -108,19 +108,19 @@ equal, and refuses the call, or takes it for one of 0.3.`,
 	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own; the same
 version twice. Where there are several header fields, or parameters of the query, they count as one list; in requests of
 0.2 and 0.3, which do not know the header, nothing else is reported, and that as a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		version, at, given := givenVersion(p)
 		if !given || version == "" || countNumbers(version) == 3 {
 			return
 		}
 		p.Applied()
-		worst := analyzer.Error
+		worst := analysis.Error
 		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
-		if countNumbers(version) != 2 && (worst == analyzer.Error || strings.Contains(version, ", ")) {
-			p.Report(at, "the version is "+analyzer.QuoteText(version), `expected two numbers, such as "1.0"`,
-				analyzer.AtMost(worst))
+		if countNumbers(version) != 2 && (worst == analysis.Error || strings.Contains(version, ", ")) {
+			p.Report(at, "the version is "+analysis.QuoteText(version), `expected two numbers, such as "1.0"`,
+				analysis.AtMost(worst))
 		}
 	},
 }
@@ -138,44 +138,44 @@ func countNumbers(version string) int {
 }
 
 // VerHeaderPatch reports a version with a patch number.
-var VerHeaderPatch = &analyzer.Rule{
+var VerHeaderPatch = &analysis.Rule{
 	ID:    "ver-header-patch",
 	Title: "A2A-Version with a patch number",
-	Level: analyzer.Should,
+	Level: analysis.Should,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
 	Cites: rule.Cite("3.6", a2a.V1_0),
 	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the
 whole text refuses a client that it would understand.`,
 	Fix:    `Send the major and the minor number only: A2A-Version: 1.0.`,
 	Silent: `Whether that patch exists.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		version, at, given := givenVersion(p)
 		if !given || version == "" {
 			return
 		}
 		p.Applied()
 		if countNumbers(version) == 3 {
-			p.Report(at, "the version is "+analyzer.QuoteText(version), "expected it without the patch number")
+			p.Report(at, "the version is "+analysis.QuoteText(version), "expected it without the patch number")
 		}
 	},
 }
 
 // VerHeaderParamConflict reports a request that names two versions.
-var VerHeaderParamConflict = &analyzer.Rule{
+var VerHeaderParamConflict = &analysis.Rule{
 	ID:       "ver-header-param-conflict",
 	Title:    "version in the header and as a parameter disagree",
-	Level:    analyzer.Should,
+	Level:    analysis.Should,
 	Bindings: rule.OnJSONCall,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 	Cites:    rule.Cite("3.6.1", a2a.V1_0),
 	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
 where the agent looks first.`,
 	Fix:    `Name the version once, in the header.`,
 	Silent: `Patch numbers; an empty value beside another one.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		head := headerVersion(x)
 		param, ok := queryVersion(x)
@@ -188,21 +188,21 @@ where the agent looks first.`,
 		p.Applied()
 		if head != param && !a2a.SameVersion(head, param) {
 			p.Report(x.RequestPlace().Header(versionName),
-				fmt.Sprintf("the header asks for %s, and a parameter for %s", analyzer.QuoteText(head), analyzer.QuoteText(param)),
+				fmt.Sprintf("the header asks for %s, and a parameter for %s", analysis.QuoteText(head), analysis.QuoteText(param)),
 				"expected one version")
 		}
 	},
 }
 
 // VerInterfaceMatch reports a version that the card does not offer at this URL.
-var VerInterfaceMatch = &analyzer.Rule{
+var VerInterfaceMatch = &analysis.Rule{
 	ID:    "ver-interface-match",
 	Title: "client asks for a version that the card does not declare",
-	Level: analyzer.Advice,
+	Level: analysis.Advice,
 	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.OutcomeSeen,
-	Needs: []*analyzer.Tracker{card.Tracker},
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("4.4.6", a2a.V1_0),
 	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
 that, and clients may try versions in turn; but the agent has to refuse it, even if it would understand.`,
@@ -210,7 +210,7 @@ that, and clients may try versions in turn; but the agent has to refuse it, even
 	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen.
 Where the agent fails or answers in another version, that is said instead. The first request of each client at an
 endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		version, at, given := givenVersion(p)
 		if !given || countNumbers(version) < 2 || p.Answer == nil || rule.Mismatched(p) {
@@ -225,13 +225,13 @@ endpoint is reported.`,
 			return
 		}
 		p.Report(at,
-			fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL,
+			fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analysis.QuoteText(version), x.Endpoint.URL,
 				offeredVersions(p)), "expected a version of this interface")
 	},
 }
 
 // offersVersion reports whether cards declare a version for the URL of a request, and whether that can be said.
-func offersVersion(p *analyzer.Pass, version string) (offered, known bool) {
+func offersVersion(p *analysis.Pass, version string) (offered, known bool) {
 	entries := card.Of(p).Interfaces(p.Exchange)
 	for i := range entries {
 		if countNumbers(entries[i].Version) < 2 {
@@ -242,10 +242,10 @@ func offersVersion(p *analyzer.Pass, version string) (offered, known bool) {
 	return offered, len(entries) > 0
 }
 
-func offeredVersions(p *analyzer.Pass) string {
+func offeredVersions(p *analysis.Pass) string {
 	var list []string
 	for _, i := range card.Of(p).Interfaces(p.Exchange) {
-		if v := analyzer.QuoteText(i.Version); !slices.Contains(list, v) && len(list) < rule.MaxNamed {
+		if v := analysis.QuoteText(i.Version); !slices.Contains(list, v) && len(list) < rule.MaxNamed {
 			list = append(list, v)
 		}
 	}
@@ -253,14 +253,14 @@ func offeredVersions(p *analyzer.Pass) string {
 }
 
 // VerUnsupportedError reports a version that the agent does not offer, not refused as such.
-var VerUnsupportedError = &analyzer.Rule{
+var VerUnsupportedError = &analysis.Rule{
 	ID:       "ver-unsupported-error",
 	Title:    "version that is not offered, not refused as such",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.OutcomeSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	On:       analysis.OutcomeSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.6.2", a2a.V1_0),
 	Future:   true,
 	Covers:   rule.CodeRules,
@@ -272,7 +272,7 @@ versions that are not served here.`,
 	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen;
 answers in the version that was asked for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors
 with another cause, such as credentials. A version that does not exist yet is one that the card does not offer.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)
 		if !given || countNumbers(version) < 2 || p.Answer == nil || !knowsVersions(p) ||
@@ -291,31 +291,31 @@ with another cause, such as credentials. A version that does not exist yet is on
 		case failure != nil:
 			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) && x.Response.Status < 500 {
 				p.Report(p.Place.At(failure.Pointer),
-					fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
+					fmt.Sprintf("version %s is not offered, and the refusal is %s", analysis.QuoteText(version), failure), expected)
 			}
 		case rule.CallSucceeded(p) && future:
-			p.Report(at, fmt.Sprintf("version %s is not offered, and the call succeeds", analyzer.QuoteText(version)), expected)
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the call succeeds", analysis.QuoteText(version)), expected)
 		case rule.CallSucceeded(p) && !got.Empty() && !got.Has(a2a.V1_0):
-			p.Report(at, fmt.Sprintf("version %s is not offered, and the answer is in %s", analyzer.QuoteText(version), got),
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the answer is in %s", analysis.QuoteText(version), got),
 				expected)
 		}
 	},
 }
 
 // knowsVersions reports whether a card that was seen before the call is one of 1.0: the agent knows of versions.
-func knowsVersions(p *analyzer.Pass) bool {
+func knowsVersions(p *analysis.Pass) bool {
 	return slices.ContainsFunc(card.Of(p).Before(p.Exchange), func(c *card.Card) bool { return c.Modern })
 }
 
 // VerSupportedRefused reports a version that the card offers, refused.
-var VerSupportedRefused = &analyzer.Rule{
+var VerSupportedRefused = &analysis.Rule{
 	ID:       "ver-supported-refused",
 	Title:    "version that the card declares, refused as not supported",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.OutcomeSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	On:       analysis.OutcomeSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.6.2", a2a.V1_0),
@@ -326,7 +326,7 @@ that did as the card says has nowhere else to go.`,
 each version and URL.`,
 	Silent: `Cards that were not seen, or that disagree; requests that name no version, or another one
 than that of their words; agents whose cards know no 1.0, which cannot know the error.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		version, _, given := givenVersion(p)
 		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) || !knowsVersions(p) ||
 			a2a.VersionDialects(version).Intersect(p.Dialects).Empty() {
@@ -335,14 +335,14 @@ than that of their words; agents whose cards know no 1.0, which cannot know the 
 		p.Applied()
 		if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
 			p.Report(p.Place.At(failure.Pointer),
-				fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analyzer.QuoteText(version),
+				fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analysis.QuoteText(version),
 					p.Exchange.Endpoint.URL), "expected the agent to do what its card says")
 		}
 	},
 }
 
 // everyCardOffers reports whether every card that was seen before the call declares the version for its URL.
-func everyCardOffers(p *analyzer.Pass, version string) bool {
+func everyCardOffers(p *analysis.Pass, version string) bool {
 	x := p.Exchange
 	cards := card.Of(p).Before(x)
 	for _, c := range cards {
@@ -359,7 +359,7 @@ func everyCardOffers(p *analyzer.Pass, version string) bool {
 // givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
 // is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
 // has it (RFC 9110 section 5.3), which is no version.
-func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
+func givenVersion(p *analysis.Pass) (version string, at analysis.Place, given bool) {
 	x := p.Exchange
 	if x.Request.Fields.Has(versionName) {
 		return headerVersion(x), x.RequestPlace().Header(versionName), true
@@ -374,5 +374,5 @@ func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bo
 		}
 		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
 	}
-	return "", analyzer.Place{}, false
+	return "", analysis.Place{}, false
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/task"
@@ -14,7 +14,7 @@ import (
 // Equivalence is the family of rules about agents that offer several bindings: they are one agent over all of them.
 var Equivalence = rule.Family{
 	Name:     "equivalence",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Side:     a2a.Agent,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -27,13 +27,13 @@ var Equivalence = rule.Family{
 )
 
 // EquivErrorSame reports an operation that fails with different errors over two bindings.
-var EquivErrorSame = &analyzer.Rule{
+var EquivErrorSame = &analysis.Rule{
 	ID:    "equiv-error-same",
 	Title: "one failing operation has different errors over two bindings",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
-	If:    analyzer.Refused,
-	Needs: []*analyzer.Tracker{answer.Tracker, task.Tracker},
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	If:    analysis.Refused,
+	Needs: []*analysis.Tracker{answer.Tracker, task.Tracker},
 	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway
 that translates, gets another error for the same call, and acts on it: it gives up a task that is there, or repairs a
 request that is right.`,
@@ -42,10 +42,10 @@ request that is right.`,
 they may have changed in between; a task that is not found later, since it may have been removed; errors about the
 version, extensions, content types or push, which have causes of their own; and errors that a rule about ended tasks
 reports.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.RequestMissed() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() ||
-			x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			x.Call.Operation.Sends() || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		before := answer.Of(p).RefusedElsewhere(p.Observation)
@@ -60,14 +60,14 @@ reports.`,
 		}
 		p.Report(p.Place.At(now.Pointer),
 			fmt.Sprintf("%s of task %s is refused with %s, and over %s with %s at %s", x.Call.Operation,
-				analyzer.QuoteText(x.Call.TaskID), now, before.Binding, before.Name, before.Place),
+				analysis.QuoteText(x.Call.TaskID), now, before.Binding, before.Name, before.Place),
 			"expected the same error over all bindings")
 	},
 }
 
 // sameState reports whether a task was surely in the same state for two calls: it had ended, or nobody has ever seen
 // it.
-func sameState(p *analyzer.Pass, before *answer.Refusal) bool {
+func sameState(p *analysis.Pass, before *answer.Refusal) bool {
 	return before.Terminal && task.Of(p).EndedBefore(p.Exchange) != nil ||
 		before.Unseen && task.Of(p).Named(p.Exchange) == nil
 }
@@ -83,7 +83,7 @@ func givenCause(name a2a.ErrorName) bool {
 
 // mayBeRight reports whether an error is one that an operation on an ended task may fail with; others have rules of
 // their own.
-func mayBeRight(x *analyzer.Exchange, name a2a.ErrorName) bool {
+func mayBeRight(x *analysis.Exchange, name a2a.ErrorName) bool {
 	switch x.Call.Operation {
 	case a2a.CancelTask:
 		return name == a2a.TaskNotFound || name == a2a.TaskNotCancelable
@@ -94,19 +94,19 @@ func mayBeRight(x *analyzer.Exchange, name a2a.ErrorName) bool {
 }
 
 // EquivResultSame reports an ended task that two bindings tell differently.
-var EquivResultSame = &analyzer.Rule{
+var EquivResultSame = &analysis.Rule{
 	ID:    "equiv-result-same",
 	Title: "one ended task looks different over two bindings",
-	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen,
-	Needs: []*analyzer.Tracker{answer.Tracker},
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen,
+	Needs: []*analysis.Tracker{answer.Tracker},
 	Doc: `An agent gives the same task over every binding. Where one leaves out an artifact or tells another state, what a
 client knows of its work depends on how it asked.`,
 	Fix: `Keep tasks in one store behind all bindings, and write each from the same object.`,
 	Silent: `Tasks that have not ended; other clients, credentials, versions or history lengths; the order of members,
 defaults that are left out, metadata, links, instants; the history, unless the client says how much of it; tasks that
 change over one binding too.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		before, part := answer.Of(p).ShownElsewhere(p.Observation)
 		if before == nil || p.RequestMissed() {
 			return
@@ -115,7 +115,7 @@ change over one binding too.`,
 		if part != "" {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer).In(part),
 				fmt.Sprintf("task %s differs in %s from what %s says of it at %s",
-					analyzer.QuoteText(p.Exchange.Call.TaskID), part, before.Binding, before.Place),
+					analysis.QuoteText(p.Exchange.Call.TaskID), part, before.Binding, before.Place),
 				"expected the same task over all bindings")
 		}
 	},

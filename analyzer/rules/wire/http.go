@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -28,13 +28,13 @@ var HTTP = rule.Family{Name: "http"}.Of(
 )
 
 // RPCHTTPPost reports a JSON-RPC request under another HTTP method.
-var RPCHTTPPost = &analyzer.Rule{
+var RPCHTTPPost = &analysis.Rule{
 	ID:       "rpc-http-post",
 	Title:    "JSON-RPC request with an HTTP method other than POST",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
@@ -45,27 +45,27 @@ gateways may drop a body under GET or repeat a PUT: the call never arrives, or a
 	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
 	Silent: `OPTIONS and HEAD, which are not calls whatever they carry, and bodies that are not surely JSON-RPC of
 A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a note.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		p.Applied()
-		worst := analyzer.Error
+		worst := analysis.Error
 		if p.Dialects.Has(a2a.V1_0) {
-			worst = analyzer.Note
+			worst = analysis.Note
 		}
 		if method := p.Exchange.Request.Method; method != "POST" {
-			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analyzer.Clip(method), "expected POST",
-				analyzer.AtMost(worst))
+			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analysis.Clip(method), "expected POST",
+				analysis.AtMost(worst))
 		}
 	},
 }
 
 // RPCRequestContentType reports a JSON-RPC request of an early dialect that is not labelled as JSON.
-var RPCRequestContentType = &analyzer.Rule{
+var RPCRequestContentType = &analysis.Rule{
 	ID:       "rpc-request-content-type",
 	Title:    "JSON-RPC request not labelled application/json",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
@@ -75,27 +75,27 @@ var RPCRequestContentType = &analyzer.Rule{
 with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
 	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
-	Check:  func(p *analyzer.Pass) { judgeRequestLabel(p) },
+	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
 }
 
 // RPCRequestContentTypeV1 is the same for 1.0, whose text shows the label without demanding it.
-var RPCRequestContentTypeV1 = &analyzer.Rule{
+var RPCRequestContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-request-content-type-v1",
 	Title:    "JSON-RPC request not labelled application/json",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Should,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
 	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
+	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.1", a2a.V1_0),
 	Doc: `The JSON-RPC binding of 1.0 carries application/json; application/a2a+json belongs to HTTP+JSON. Many frameworks
 choose the parser by this label: with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
 	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
-	Check:  func(p *analyzer.Pass) { judgeRequestLabel(p) },
+	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
 }
 
-func judgeRequestLabel(p *analyzer.Pass) {
+func judgeRequestLabel(p *analysis.Pass) {
 	fields := p.Exchange.Request.Fields
 	if p.Doc == nil || !rule.LabelKept(p.Exchange, fields) {
 		return
@@ -108,13 +108,13 @@ func judgeRequestLabel(p *analyzer.Pass) {
 }
 
 // RPCResponseContentType reports a JSON-RPC answer of an early dialect that is not labelled as JSON.
-var RPCResponseContentType = &analyzer.Rule{
+var RPCResponseContentType = &analysis.Rule{
 	ID:       "rpc-response-content-type",
 	Title:    "JSON-RPC answer not labelled application/json",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
@@ -125,7 +125,7 @@ JSON-RPC object labelled as text is shown to a user, or refused, although its co
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
 	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are not JSON-RPC are
 not judged.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !p.Answer.IsEnvelope {
 			return
 		}
@@ -138,13 +138,13 @@ not judged.`,
 }
 
 // RPCResponseContentTypeV1 is the same for 1.0, whose text shows the label without demanding it.
-var RPCResponseContentTypeV1 = &analyzer.Rule{
+var RPCResponseContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-response-content-type-v1",
 	Title:    "JSON-RPC answer not labelled application/json",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Should,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.1", a2a.V1_0),
 	Doc: `The JSON-RPC binding of 1.0 carries application/json. Clients choose their parser by this label: a JSON-RPC
@@ -152,7 +152,7 @@ object labelled as text is shown to a user, or refused, although its content is 
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
 	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without
 a body and error pages that are not JSON-RPC are not judged.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if !p.Answer.IsEnvelope {
 			return
 		}
@@ -163,7 +163,7 @@ a body and error pages that are not JSON-RPC are not judged.`,
 		case "application/json":
 		case "application/a2a+json":
 			p.Report(at, rule.ContentType(types), "expected application/json: that one is for HTTP+JSON",
-				analyzer.AtMost(analyzer.Note))
+				analysis.AtMost(analysis.Note))
 		default:
 			p.Report(at, rule.ContentType(types), "expected application/json")
 		}
@@ -171,13 +171,13 @@ a body and error pages that are not JSON-RPC are not judged.`,
 }
 
 // RPCAnswerMissing reports a call that is answered with success and nothing else.
-var RPCAnswerMissing = &analyzer.Rule{
+var RPCAnswerMissing = &analysis.Rule{
 	ID:       "rpc-answer-missing",
 	Title:    "JSON-RPC call answered without a body",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("JSON-RPC 2.0 §5", rule.Every...),
 	Covers:   []string{"rpc-result-xor-error"},
@@ -186,7 +186,7 @@ tell whether the call was done: most fail to parse the empty text and try again.
 	Fix: `Answer every request that has an id with a response object; where there is nothing to return, with "result":
 {} or null.`,
 	Silent: `Requests without id, which are notifications; statuses other than 2xx; answers that were cut off.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if !rule.IsID(x.Call.ID) || x.Call.Method == "" || !rule.Succeeded(x.Response.Status) {
 			return
@@ -194,19 +194,19 @@ tell whether the call was done: most fail to parse the empty text and try again.
 		p.Applied()
 		if p.Doc == nil {
 			p.Report(p.Place, fmt.Sprintf("status %d without a body", x.Response.Status),
-				"expected a JSON-RPC response with the id "+analyzer.Quote(x.Call.ID))
+				"expected a JSON-RPC response with the id "+analysis.Quote(x.Call.ID))
 		}
 	},
 }
 
 // StreamContentType reports an event stream under another label.
-var StreamContentType = &analyzer.Rule{
+var StreamContentType = &analysis.Rule{
 	ID:       "stream-content-type",
 	Title:    "event stream not labelled text/event-stream",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
@@ -219,8 +219,8 @@ under another one they wait for the end of the body and then fail to parse it.`,
 	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
 	Silent: `Parameters are ignored. A body counts as a stream only if it is not JSON, begins with a line of an event
 and has data that begins like a JSON object.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.EventSeen {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.EventSeen {
 			if rule.OpensStream(p) {
 				p.Applied()
 			}
@@ -236,7 +236,7 @@ and has data that begins like a JSON object.`,
 
 // framedAsEvents reports whether an answer that is not labelled as an event stream surely is one: lines of events, with
 // data that begins like a JSON object.
-func framedAsEvents(p *analyzer.Pass) bool {
+func framedAsEvents(p *analysis.Pass) bool {
 	if p.Doc == nil || p.Doc.Err == nil {
 		return false
 	}
@@ -264,14 +264,14 @@ func framedAsEvents(p *analyzer.Pass) bool {
 }
 
 // StreamStatus200 reports an event stream under another status of success.
-var StreamStatus200 = &analyzer.Rule{
+var StreamStatus200 = &analysis.Rule{
 	ID:       "stream-status-200",
 	Title:    "event stream under a status other than 200",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
 	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
@@ -284,7 +284,7 @@ other one, so the events are written and nobody reads them.`,
 	Fix: `Answer a streaming call with 200, also where it creates a task.`,
 	Silent: `Statuses of 300 and more, which make the answer an error whatever its label; 204 and 205, which have no
 body.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		status := p.Exchange.Response.Status
 		if !beginsStream(p) || !rule.Succeeded(status) || status == 204 || status == 205 {
 			return
@@ -297,19 +297,19 @@ body.`,
 }
 
 // beginsStream reports whether what is at hand is the first of a stream: its first event, or its end if there was none.
-func beginsStream(p *analyzer.Pass) bool {
+func beginsStream(p *analysis.Pass) bool {
 	return p.Exchange.Stream != nil && p.Exchange.Stream.Events == 0
 }
 
 // StreamMethodAnsweredJSON reports a streaming call answered with one object.
-var StreamMethodAnsweredJSON = &analyzer.Rule{
+var StreamMethodAnsweredJSON = &analysis.Rule{
 	ID:       "stream-method-answered-json",
 	Title:    "streaming call answered with one JSON object",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	If:       analyzer.OfStream,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.OfStream,
 	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
@@ -322,12 +322,12 @@ its reader of events, which finds none in a JSON body: the result is there and n
 as the only event. Without support for streaming, answer with the error for that.`,
 	Silent: `Errors as JSON, which are right in place of a stream; answers that are not an object of A2A. Before 1.0 the
 finding is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
-		if !x.Call.Streams || p.Answer == nil || p.Answer.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if !x.Call.Streams || p.Answer == nil || p.Answer.Err != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
-		if p.Kind == analyzer.EventSeen {
+		if p.Kind == analysis.EventSeen {
 			p.Applied()
 			return
 		}
@@ -339,25 +339,25 @@ finding is a warning.`,
 		if !rule.Succeeded(x.Response.Status) {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		}
 		p.Report(x.ResponsePlace().Header("Content-Type"),
 			fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
-				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analyzer.AtMost(worst))
+				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analysis.AtMost(worst))
 	},
 }
 
 // NonstreamMethodAnsweredSSE reports a plain call answered with an event stream.
-var NonstreamMethodAnsweredSSE = &analyzer.Rule{
+var NonstreamMethodAnsweredSSE = &analysis.Rule{
 	ID:       "nonstream-method-answered-sse",
 	Title:    "call of a method that does not stream answered with an event stream",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.StreamEnded,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
 	Bindings: rule.OnJSONCall,
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
@@ -369,38 +369,38 @@ parses the text of the stream as such, and fails.`,
 message/stream, tasks/resubscribe) was called.`,
 	Silent: `Batches, methods that A2A does not know, and statuses other than 2xx. Over HTTP+JSON and in 1.0 it is a
 warning, since no sentence says it outright.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || x.Call.Streams || x.Call.Batch != nil ||
 			!rule.Succeeded(x.Response.Status) {
 			return
 		}
-		if p.Kind != analyzer.AnswerSeen && !beginsStream(p) {
+		if p.Kind != analysis.AnswerSeen && !beginsStream(p) {
 			return
 		}
 		p.Applied()
-		if p.Kind == analyzer.AnswerSeen {
+		if p.Kind == analysis.AnswerSeen {
 			return
 		}
-		worst := analyzer.Error
+		worst := analysis.Error
 		if x.Call.Binding == a2a.HTTPJSON || p.Dialects.Has(a2a.V1_0) {
-			worst = analyzer.Warning
+			worst = analysis.Warning
 		}
 		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with an event stream", x.Call.Operation),
-			"expected one JSON object", analyzer.AtMost(worst))
+			"expected one JSON object", analysis.AtMost(worst))
 	},
 }
 
 // HTTPRetryAfter notes a refusal for too many requests that does not say how long to wait.
-var HTTPRetryAfter = &analyzer.Rule{
+var HTTPRetryAfter = &analysis.Rule{
 	ID:       "http-retry-after",
 	Title:    "429 without Retry-After",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Advice,
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Advice,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerEndpoint,
-	On:       analyzer.AnswerSeen,
-	If:       analyzer.Refused,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.AnswerSeen,
+	If:       analysis.Refused,
 	Bindings: rule.OnJSON,
 	Cites: slices.Concat(
 		rule.Cite("RFC 6585 §4", rule.Before1...),
@@ -411,7 +411,7 @@ then try again at once, or never.`,
 	Fix: `Send Retry-After with every 429: a number of seconds, or a date.`,
 	Silent: `Other statuses; recordings of other programs that may leave fields out. The field may be there, and need not.
 The first 429 at an endpoint is reported.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Response.Status != http.StatusTooManyRequests || !x.AnswerHeadersKept() {
 			return

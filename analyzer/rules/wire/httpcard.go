@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
 // CardUnavailable reports an agent card that could not be had.
-var CardUnavailable = &analyzer.Rule{
+var CardUnavailable = &analysis.Rule{
 	ID:       "card-unavailable",
 	Title:    "agent card could not be fetched",
-	Category: analyzer.AgentCard,
-	Level:    analyzer.Must,
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.CardSeen | analyzer.CardMissed,
-	Needs:    []*analyzer.Tracker{card.Tracker},
-	Bindings: analyzer.OnHTTP,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
 	Cites: slices.Concat(
 		rule.Cite("5.1", rule.Before1...),
 		rule.Cite("8.1", a2a.V1_0),
@@ -34,8 +34,8 @@ fail, best from memory. Give clients that look for the card themselves the agent
 note that accuses nobody, since the client may have asked at the path of another version; or the client, where it has put
 the path of a card behind that of a card. 502, 503 and 504, which gateways answer, are a note, and so is a failure after
 which the card came. It is said at the end of the recording.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.CardSeen {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
 				p.Applied()
 			}
@@ -45,20 +45,20 @@ which the card came. It is said at the end of the recording.`,
 		if f.Status == 200 || f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}
-		worst, side, seen, expected := analyzer.Error, a2a.Agent, fmt.Sprintf("%s is answered with status %d",
-			analyzer.QuoteText(p.Exchange.Path), f.Status), "expected the card"
+		worst, side, seen, expected := analysis.Error, a2a.Agent, fmt.Sprintf("%s is answered with status %d",
+			analysis.QuoteText(p.Exchange.Path), f.Status), "expected the card"
 		base, twice := underCard(p.Exchange.Path)
 		switch {
 		case f.Status == 404 && twice:
-			worst, side, expected = analyzer.Note, a2a.Client, "expected the path of the card once: "+analyzer.Clip(base)
+			worst, side, expected = analysis.Note, a2a.Client, "expected the path of the card once: "+analysis.Clip(base)
 		case f.Status == 404:
-			worst, side, expected = analyzer.Note, a2a.Nobody, "expected the card there or at "+otherCardPath(p.Exchange.Path)
+			worst, side, expected = analysis.Note, a2a.Nobody, "expected the card there or at "+otherCardPath(p.Exchange.Path)
 		case f.Status >= 502 && f.Status <= 504:
-			worst = analyzer.Note
+			worst = analysis.Note
 		case f.Later:
-			worst, seen = analyzer.Note, seen+", and later with the card"
+			worst, seen = analysis.Note, seen+", and later with the card"
 		}
-		p.Report(p.Place, seen, expected, analyzer.AtMost(worst), analyzer.By(side))
+		p.Report(p.Place, seen, expected, analysis.AtMost(worst), analysis.By(side))
 	},
 }
 

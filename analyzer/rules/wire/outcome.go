@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
@@ -17,7 +17,7 @@ import (
 // word for that; a call that never worked is an error all the same, and no capture with one is clean.
 var Unanswered = rule.Family{
 	Name:     "outcome",
-	Category: analyzer.ErrorHandling,
+	Category: analysis.ErrorHandling,
 	Side:     a2a.Agent,
 	Bindings: rule.OnAll,
 }.Of(
@@ -29,12 +29,12 @@ var Unanswered = rule.Family{
 )
 
 // OutcomeUnreachable reports a call that did not get to the agent.
-var OutcomeUnreachable = &analyzer.Rule{
+var OutcomeUnreachable = &analysis.Rule{
 	ID:      "outcome-unreachable",
 	Title:   "agent or webhook could not be reached",
-	Gravest: analyzer.Error,
-	On:      analyzer.CallEnded,
-	Needs:   []*analyzer.Tracker{reach.Tracker},
+	Gravest: analysis.Error,
+	On:      analysis.CallEnded,
+	Needs:   []*analysis.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9110 §15.6.3", rule.Every...),
 	Doc: `The call never got to the agent, or the notification to the webhook: there was no connection, or no answer in
 the time allowed. The client got an error of the recorder's, which says nothing of A2A. The message says what the network
@@ -46,14 +46,14 @@ push config before the task is sent.`,
 	Silent: `What is not surely a call, a notification or the fetch of a card; faults of the recorder itself, such as a lack of file
 descriptors; clients that left; recordings that do not say whose side broke. Of calls of one client that fail one after
 another for the same reason the first is reported; the verdict counts all.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		switch kept := reach.Kept(p); {
-		case kept != analyzer.Unreachable && kept != analyzer.TooLate:
+		case kept != analysis.Unreachable && kept != analysis.TooLate:
 			passed(p)
 		case reach.Of(p).Repeats(p):
 		case isNotification(p):
 			p.Report(p.Place, "the notification did not get to the webhook: "+why(p), "expected an answer",
-				analyzer.By(a2a.Receiver))
+				analysis.By(a2a.Receiver))
 		default:
 			p.Report(p.Place, asked(p)+" did not get to the agent: "+why(p), "expected an answer")
 		}
@@ -61,12 +61,12 @@ another for the same reason the first is reported; the verdict counts all.`,
 }
 
 // OutcomeUntrusted reports a call that ended in the TLS handshake.
-var OutcomeUntrusted = &analyzer.Rule{
+var OutcomeUntrusted = &analysis.Rule{
 	ID:      "outcome-untrusted",
 	Title:   "no TLS session with the agent",
-	Gravest: analyzer.Error,
-	On:      analyzer.CallEnded,
-	Needs:   []*analyzer.Tracker{reach.Tracker},
+	Gravest: analysis.Error,
+	On:      analysis.CallEnded,
+	Needs:   []*analysis.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9110 §4.3.4", rule.Every...),
 	Doc: `There was a connection to the agent, and no TLS session on it: its certificate is not trusted, is for another
 name or out of date, or the two sides have no version of TLS, or of HTTP on it, in common: many agents of gRPC take no
@@ -76,9 +76,9 @@ has issued it, record with --agent-ca FILE. Where the agent asks for a client ce
 FILE. To look at the traffic nevertheless, --insecure takes any certificate, and the capture says so.`,
 	Silent: `Clients that do not trust the recorder's certificate. Of calls of one client that fail one after another for
 the same reason the first is reported; the verdict counts all.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		switch reach.Kept(p) {
-		case analyzer.Untrusted:
+		case analysis.Untrusted:
 			if !reach.Of(p).Repeats(p) && !isNotification(p) {
 				expected := "expected a version of TLS, and of HTTP, that both sides speak"
 				if strings.Contains(p.End.Fault.Detail, "certificate") {
@@ -93,17 +93,17 @@ the same reason the first is reported; the verdict counts all.`,
 }
 
 // isNotification reports whether what ended is a notification, of which the agent is the client.
-func isNotification(p *analyzer.Pass) bool { return p.Exchange.Call.Operation == a2a.Webhook }
+func isNotification(p *analysis.Pass) bool { return p.Exchange.Call.Operation == a2a.Webhook }
 
 // passed says that a call has got through, if it is one: whoever serves pages need not speak A2A.
-func passed(p *analyzer.Pass) {
+func passed(p *analysis.Pass) {
 	if p.Exchange.Answered && p.Exchange.Call.Binding != a2a.NoBinding {
 		p.Applied()
 	}
 }
 
 // why says what broke an exchange, as the record has it.
-func why(p *analyzer.Pass) string {
+func why(p *analysis.Pass) string {
 	f := p.End.Fault
 	return reason(cmp.Or(f.Detail, f.Kind))
 }
@@ -111,27 +111,27 @@ func why(p *analyzer.Pass) string {
 // reason returns what the recorder has noted of a failure, whose end tells most.
 func reason(text string) string {
 	const limit = 300
-	return analyzer.Clean(text[:min(len(text), limit)])
+	return analysis.Clean(text[:min(len(text), limit)])
 }
 
 // asked names a call or a fetch.
-func asked(p *analyzer.Pass) string {
+func asked(p *analysis.Pass) string {
 	x := p.Exchange
 	switch {
 	case x.Call.Operation != a2a.NoOperation:
 		return x.Call.Operation.String()
 	case x.Call.Method != "":
-		return "the call of " + analyzer.QuoteText(x.Call.Method)
+		return "the call of " + analysis.QuoteText(x.Call.Method)
 	}
 	return "the call"
 }
 
 // OutcomeCut reports an answer that the agent broke off.
-var OutcomeCut = &analyzer.Rule{
+var OutcomeCut = &analysis.Rule{
 	ID:      "outcome-cut",
 	Title:   "agent broke the connection before the end of its answer",
-	Gravest: analyzer.Error,
-	On:      analyzer.CallEnded,
+	Gravest: analysis.Error,
+	On:      analysis.CallEnded,
 	Cites:   rule.Cite("RFC 9112 §8", rule.Every...),
 	Doc: `The agent's side ended the connection before the answer was whole, or before it began, or sent what is not
 HTTP. The client has a part of a result, or none, and cannot tell whether the call was done.`,
@@ -139,35 +139,35 @@ HTTP. The client has a part of a result, or none, and cannot tell whether the ca
 bytes before the end say where. A stream ends with its last chunk, after a terminal state.`,
 	Silent: `Connections that the client left or that the recorder ended; the end of a body that has no length, which
 looks the same as a cut. Where a stream had told all that a client waits for, it is a warning.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		kept := reach.Kept(p)
-		if isNotification(p) || !p.End.ByAgent() || x.Ended || kept == analyzer.Unreachable || kept == analyzer.Untrusted ||
-			kept == analyzer.TooLate {
+		if isNotification(p) || !p.End.ByAgent() || x.Ended || kept == analysis.Unreachable || kept == analysis.Untrusted ||
+			kept == analysis.TooLate {
 			passed(p)
 			return
 		}
-		at, worst := p.Place, analyzer.Error
+		at, worst := p.Place, analysis.Error
 		seen := asked(p) + " got no answer: "
 		switch {
 		case x.Stream != nil:
-			at, seen = x.ResponsePlace().Body(), "the stream broke off after "+analyzer.Plural(x.Stream.Events, "event")+": "
+			at, seen = x.ResponsePlace().Body(), "the stream broke off after "+analysis.Plural(x.Stream.Events, "event")+": "
 			if x.Stream.Over {
-				worst = analyzer.Warning
+				worst = analysis.Warning
 			}
 		case x.Answered:
 			at, seen = x.ResponsePlace().Body(), "the answer broke off: "
 		}
-		p.Report(at, seen+why(p), "expected a whole answer", analyzer.AtMost(worst))
+		p.Report(at, seen+why(p), "expected a whole answer", analysis.AtMost(worst))
 	},
 }
 
 // OutcomeNoProtocol reports an answer that is none of the protocol.
-var OutcomeNoProtocol = &analyzer.Rule{
+var OutcomeNoProtocol = &analysis.Rule{
 	ID:       "outcome-no-protocol",
 	Title:    "call answered outside of the protocol",
-	Gravest:  analyzer.Error,
-	On:       analyzer.AnswerSeen,
+	Gravest:  analysis.Error,
+	On:       analysis.AnswerSeen,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("JSON-RPC 2.0 §5", rule.Every...),
 	Doc: `The agent's side answered over HTTP, and not in A2A: with the page or the text of a server that failed, or with
@@ -181,7 +181,7 @@ said of 0.1, nor of streams before 1.0, which HTTP could refuse until 0.2.5. Not
 other statuses from 300 to 499, by which HTTP itself refuses or redirects; and what other rules report: JSON without the
 shape of an answer, JSON that is not well-formed, empty answers of success, and server-sent events under another
 label.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer.IsEnvelope || x.Call.Batch != nil && p.Answer.Doc.Root.Exists() {
 			p.Applied()
@@ -195,14 +195,14 @@ label.`,
 		}
 		switch {
 		case status >= http.StatusInternalServerError && (x.Call.Binding == a2a.JSONRPC || !readable):
-			worst := analyzer.Error
+			worst := analysis.Error
 			if status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout {
-				worst = analyzer.Note
+				worst = analysis.Note
 			}
-			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due, analyzer.AtMost(worst))
+			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due, analysis.AtMost(worst))
 		case x.Call.Binding == a2a.JSONRPC && refusedByHTTP(x) && !x.InBatch():
 			p.Report(p.Place, fmt.Sprintf("a well-formed call is refused with status %d and %s", status, contentText(p)), due,
-				analyzer.AtMost(analyzer.Warning))
+				analysis.AtMost(analysis.Warning))
 		case rule.Succeeded(status) && p.Doc != nil && !readable && !mayBeJSON(p) && !framedAsEvents(p):
 			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due)
 		case rule.Succeeded(status) && readable:
@@ -213,7 +213,7 @@ label.`,
 
 // refusedByHTTP reports whether a call over JSON-RPC that is well-formed as such was refused by a status that should
 // have come with a response object: the agent is there, and is asked as JSON-RPC asks.
-func refusedByHTTP(x *analyzer.Exchange) bool {
+func refusedByHTTP(x *analysis.Exchange) bool {
 	request := x.Call.Doc.Root
 	if x.Dialects.Has(a2a.V0_1) || x.Call.Operation.Streams() && x.Dialects != a2a.Of(a2a.V1_0) {
 		return false // before 0.2.6 HTTP itself may refuse a stream, and before 0.1 any call
@@ -233,22 +233,22 @@ func refusedByHTTP(x *analyzer.Exchange) bool {
 }
 
 // contentText says what an answer holds.
-func contentText(p *analyzer.Pass) string {
+func contentText(p *analysis.Pass) string {
 	body := bytes.TrimSpace(p.Body)
 	if len(body) == 0 {
 		return "an empty body"
 	}
-	return rule.ContentType(p.Exchange.Response.Fields.Values("Content-Type")) + ": " + analyzer.QuoteText(string(body))
+	return rule.ContentType(p.Exchange.Response.Fields.Values("Content-Type")) + ": " + analysis.QuoteText(string(body))
 }
 
 // OutcomeAgentGone reports an agent that nobody could reach any more.
-var OutcomeAgentGone = &analyzer.Rule{
+var OutcomeAgentGone = &analysis.Rule{
 	ID:       "outcome-agent-gone",
 	Title:    "agent could not be reached until the end of the recording",
-	Gravest:  analyzer.Error,
+	Gravest:  analysis.Error,
 	Critical: true,
-	On:       analyzer.CallEnded | analyzer.AgentGone,
-	Needs:    []*analyzer.Tracker{reach.Tracker},
+	On:       analysis.CallEnded | analysis.AgentGone,
+	Needs:    []*analysis.Tracker{reach.Tracker},
 	Cites:    rule.Cite("RFC 9110 §15.6.3", rule.Every...),
 	Doc: `From some call on nobody got through to the agent any more: each attempt failed, until the recording ended. It
 has crashed, or was never there. That is critical: whatever was to be shown after that was not.`,
@@ -257,13 +257,13 @@ record again.`,
 	Silent: `A single attempt that failed, unless the server had failed before; attempts that may have begun before the
 last answer; agents that show a certificate, trusted or not; hosts that nobody has called, or asked for a card. It is
 said at the end of the recording.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.CallEnded {
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CallEnded {
 			passed(p)
 			return
 		}
 		g := reach.GoneOf(p)
 		p.Report(p.Place, fmt.Sprintf("the agent was gone from %s on: %s failed, the last for this: %s", g.Since,
-			analyzer.Plural(g.Attempts, "attempt"), reason(g.Why)), "expected it to come back")
+			analysis.Plural(g.Attempts, "attempt"), reason(g.Why)), "expected it to come back")
 	},
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/card"
@@ -26,14 +26,14 @@ var Refusals = rule.Family{
 )
 
 // ErrorInternalForNamedCase reports a failure as the agent's own where the protocol has a name for it.
-var ErrorInternalForNamedCase = &analyzer.Rule{
+var ErrorInternalForNamedCase = &analysis.Rule{
 	ID:       "error-internal-for-named-case",
 	Title:    "internal error where the protocol names the error",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Should,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	If:       analyzer.Refused,
-	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.Refused,
+	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
@@ -49,9 +49,9 @@ without end, and the agent's operator looks for a fault that there is not.`,
 does not know; streaming and extended cards of 0.2 and 0.3 that the card does not offer; and, over HTTP+JSON and gRPC, a call
 without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will
 do for that. Others have rules of their own.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation == a2a.NoOperation ||
-			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		cause, expected := knownCause(p)
@@ -71,14 +71,14 @@ do for that. Others have rules of their own.`,
 }
 
 // ErrorNotFoundCode reports an error that says in words that a task is not found, and by its code something else.
-var ErrorNotFoundCode = &analyzer.Rule{
+var ErrorNotFoundCode = &analysis.Rule{
 	ID:       "error-not-found-code",
 	Title:    "task that is not found refused with another error",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	If:       analyzer.Refused,
-	Needs:    []*analyzer.Tracker{answer.Tracker},
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.Refused,
+	Needs:    []*analysis.Tracker{answer.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
@@ -95,10 +95,10 @@ now blames the parameters; errors about something else that is not found: a meth
 task that the message refers to; sends of 0.1, which make the task; refusals of credentials, rate or size. Before 1.0,
 whose codes are a recommendation, it is a warning, and over gRPC nothing; statuses of gRPC that mean something else than
 a wrong request or a broken agent.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Value.Exists() || !namesTask(p) ||
-			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		failure := p.Answer.Err
@@ -119,10 +119,10 @@ a wrong request or a broken agent.`,
 		}
 		cause := ""
 		if saysTaskNotFound(failure.Message, x.Call.TaskID) {
-			cause = "says " + analyzer.QuoteText(failure.Message)
+			cause = "says " + analysis.QuoteText(failure.Message)
 		} else if gone := answer.Of(p).NotFoundBefore(x); gone != nil && failure.Name == a2a.InvalidParams &&
 			x.Call.Operation == a2a.GetTask && !x.Call.HasHistoryLength && !p.RequestMissed() {
-			cause = "task " + analyzer.QuoteText(x.Call.TaskID) + " was not found before, at " + gone.Place.String()
+			cause = "task " + analysis.QuoteText(x.Call.TaskID) + " was not found before, at " + gone.Place.String()
 		}
 		switch {
 		case failure.Name == a2a.TaskNotFound:
@@ -131,19 +131,19 @@ a wrong request or a broken agent.`,
 		case failure.Name == a2a.MethodNotFound, cause == "":
 			return
 		}
-		worst := analyzer.Warning
+		worst := analysis.Warning
 		if p.Dialects == a2a.Of(a2a.V1_0) {
-			worst = analyzer.Error
+			worst = analysis.Error
 		}
 		p.Report(p.Place.At(failure.Pointer),
 			fmt.Sprintf("%s is refused with %s, and %s", x.Call.Operation, failure, cause),
-			expected, analyzer.AtMost(worst))
+			expected, analysis.AtMost(worst))
 	},
 }
 
 // mayHideNotFound reports whether a status of gRPC is neither that of a task which is not found, nor one that an agent or
 // what stands before it has another cause for. Before 1.0 no text lays down which status an error has.
-func mayHideNotFound(p *analyzer.Pass) bool {
+func mayHideNotFound(p *analysis.Pass) bool {
 	status, _ := p.Exchange.GRPCStatus()
 	switch status.Code {
 	case grpc.UnknownError, grpc.InvalidArgument, grpc.FailedPrecondition, grpc.Internal:
@@ -153,7 +153,7 @@ func mayHideNotFound(p *analyzer.Pass) bool {
 }
 
 // namesTask reports whether a call asks for something to be done with a task that has to be there.
-func namesTask(p *analyzer.Pass) bool {
+func namesTask(p *analysis.Pass) bool {
 	x := p.Exchange
 	switch op := x.Call.Operation; {
 	case x.Call.TaskID == "":
@@ -192,7 +192,7 @@ func saysTaskNotFound(message, id string) bool {
 }
 
 // isInternalError reports whether an error says that the agent itself failed.
-func isInternalError(p *analyzer.Pass) bool {
+func isInternalError(p *analysis.Pass) bool {
 	switch p.Exchange.Response.Status {
 	case 401, 403, 407, 408, 413, 429, 502, 503, 504: // the answer has a cause of its own
 		return false
@@ -210,11 +210,11 @@ func isInternalError(p *analyzer.Pass) bool {
 }
 
 // knownCause returns why a call has to fail, and the error that the protocol has for it; "" if nothing is known.
-func knownCause(p *analyzer.Pass) (cause, expected string) {
+func knownCause(p *analysis.Pass) (cause, expected string) {
 	x := p.Exchange
 	starts := x.Call.Operation.Sends() && p.Dialects.Has(a2a.V0_1) // a task whose id the client made
 	if gone := answer.Of(p).NotFoundBefore(x); gone != nil && !starts && !task.Of(p).Retry(x) && !p.RequestMissed() {
-		return fmt.Sprintf("task %s was not found before, at %s", analyzer.QuoteText(x.Call.TaskID),
+		return fmt.Sprintf("task %s was not found before, at %s", analysis.QuoteText(x.Call.TaskID),
 			gone.Place), "TaskNotFoundError (-32001)"
 	}
 	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); p.Dialects.Intersect(kinds) == p.Dialects {
@@ -250,13 +250,13 @@ func speaksOfCredentials(message string) bool {
 }
 
 // PushValidConfigRefused reports a push config that is as it should be and is refused for its shape.
-var PushValidConfigRefused = &analyzer.Rule{
+var PushValidConfigRefused = &analysis.Rule{
 	ID:       "push-valid-config-refused",
 	Title:    "valid push config refused as invalid",
-	Category: analyzer.Interop,
-	Level:    analyzer.Should,
-	On:       analyzer.AnswerSeen,
-	Needs:    []*analyzer.Tracker{card.Tracker},
+	Category: analysis.Interop,
+	Level:    analysis.Should,
+	On:       analysis.AnswerSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("6.8", a2a.V0_2, a2a.V0_3),
@@ -271,7 +271,7 @@ that is not known; refusals without a reason where the URL is private or not htt
 member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not
 seen, or does not offer push; HTTP+JSON, where the text puts the config into a member and the proto definition does
 not.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) ||
 			p.Dialects.Has(a2a.V0_2) && x.Call.PushConfig.Config().Has("id") {
@@ -289,13 +289,13 @@ not.`,
 		}
 		p.Report(p.Place.At(failure.Pointer),
 			fmt.Sprintf("the config has a task id and a URL, and is refused with %s: %s", failure,
-				analyzer.QuoteText(failure.Message)),
+				analysis.QuoteText(failure.Message)),
 			"expected it to be taken")
 	},
 }
 
 // offersPush reports whether all cards that were seen before the call say that the agent pushes notifications.
-func offersPush(p *analyzer.Pass) bool {
+func offersPush(p *analysis.Pass) bool {
 	cards := card.Of(p).Before(p.Exchange)
 	for _, c := range cards {
 		if !c.Push.True() {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
 )
@@ -12,20 +12,20 @@ import (
 // Transport is the family of rules about what carries HTTP.
 var Transport = rule.Family{
 	Name:     "transport",
-	Category: analyzer.Interop,
+	Category: analysis.Interop,
 	Side:     a2a.Agent,
-	Once:     analyzer.PerOrigin,
+	Once:     analysis.PerOrigin,
 }.Of(
 	TransportHTTPS,
 	TransportHSTS,
 )
 
 // TransportHTTPS reports an agent that is reached in clear text over a public network.
-var TransportHTTPS = &analyzer.Rule{
+var TransportHTTPS = &analysis.Rule{
 	ID:       "transport-https",
 	Title:    "plain http to a public host",
-	Level:    analyzer.Must,
-	On:       analyzer.RequestSeen | analyzer.AnswerSeen,
+	Level:    analysis.Must,
+	On:       analysis.RequestSeen | analysis.AnswerSeen,
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("4.1", rule.Before1...),
@@ -38,10 +38,10 @@ them, and can answer in the agent's place.`,
 	Silent: `Loopback, private and link-local addresses; names of one label and names under reserved or local domains
 (.example, .test, .invalid, .local, .internal, .home.arpa, .svc and the like); requests that say TLS ended before the
 tap. Whether a host serves production cannot be seen, so it is a note, once for a host.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		op := x.Call.Operation
-		if p.Kind == analyzer.AnswerSeen && op != a2a.GetCard || op == a2a.Webhook {
+		if p.Kind == analysis.AnswerSeen && op != a2a.GetCard || op == a2a.Webhook {
 			return
 		}
 		if x.Origin == "" || rule.ReachOf(x.Origin) != rule.FromAnywhere ||
@@ -51,18 +51,18 @@ tap. Whether a host serves production cannot be seen, so it is a note, once for 
 		}
 		p.Applied()
 		if rule.SchemeOf(x.Origin) == "http" {
-			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analyzer.QuoteText(x.Origin),
-				"expected https in production", analyzer.AtMost(analyzer.Note))
+			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analysis.QuoteText(x.Origin),
+				"expected https in production", analysis.AtMost(analysis.Note))
 		}
 	},
 }
 
 // TransportHSTS reports an agent over https that does not keep browsers and clients there.
-var TransportHSTS = &analyzer.Rule{
+var TransportHSTS = &analysis.Rule{
 	ID:       "transport-hsts",
 	Title:    "https answer without Strict-Transport-Security",
-	Level:    analyzer.Should,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Level:    analysis.Should,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("13.4", a2a.V1_0),
 	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a
@@ -71,11 +71,11 @@ redirect to http takes them to anybody who answers there.`,
 for it.`,
 	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and
 504; recordings that may lack header fields. It is said once for a host.`,
-	Check: func(p *analyzer.Pass) {
+	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
 		if !strings.HasPrefix(x.Origin, "https:") || !x.AnswerHeadersKept() ||
-			p.Kind == analyzer.EventSeen && !beginsStream(p) {
+			p.Kind == analysis.EventSeen && !beginsStream(p) {
 			return
 		}
 		switch x.Response.Status {
@@ -88,7 +88,7 @@ for it.`,
 		p.Applied()
 		if !fields.Has("Strict-Transport-Security") {
 			p.Report(x.ResponsePlace().Header("Strict-Transport-Security"),
-				"no Strict-Transport-Security from "+analyzer.QuoteText(x.Origin), "expected one")
+				"no Strict-Transport-Security from "+analysis.QuoteText(x.Origin), "expected one")
 		}
 	},
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 )
 
@@ -39,9 +39,9 @@ func TestNotFoundBefore(t *testing.T) {
 	}
 	for _, test := range tests {
 		found := false
-		rule := enginetest.Rule("r", analyzer.RequestSeen,
-			func(p *analyzer.Pass) { found = Of(p).NotFoundBefore(p.Exchange) != nil })
-		rule.Needs = []*analyzer.Tracker{Tracker}
+		rule := enginetest.Rule("r", analysis.RequestSeen,
+			func(p *analysis.Pass) { found = Of(p).NotFoundBefore(p.Exchange) != nil })
+		rule.Needs = []*analysis.Tracker{Tracker}
 		c := &enginetest.Conversation{T: t}
 		test.talk(c)
 		c.Exchange("planner", get("t1"), there)
@@ -55,8 +55,8 @@ func TestNotFoundBefore(t *testing.T) {
 // However many tasks are not found, some answers are remembered.
 func TestAnswersAreBounded(t *testing.T) {
 	var m *Memory
-	rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) { m = Of(p) })
-	rule.Needs = []*analyzer.Tracker{Tracker}
+	rule := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) { m = Of(p) })
+	rule.Needs = []*analysis.Tracker{Tracker}
 	c := &enginetest.Conversation{T: t}
 	for i := range maxAnswers + 3 {
 		c.Exchange("planner", get(fmt.Sprint("t", i)), missing)

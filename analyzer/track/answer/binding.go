@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -9,18 +9,18 @@ import (
 type Refusal struct {
 	Name     a2a.ErrorName
 	Binding  a2a.Binding
-	Place    analyzer.Place // of the error
+	Place    analysis.Place // of the error
 	Terminal bool           // the task was known to have ended before the call began
 	Unseen   bool           // the task had never been seen
 
-	exchange *analyzer.Brief
+	exchange *analysis.Brief
 	dialects a2a.Dialects
-	over     analyzer.Moment
+	over     analysis.Moment
 }
 
 // A refusalKey says what was refused.
 type refusalKey struct {
-	analyzer.TaskKey
+	analysis.TaskKey
 	operation a2a.Operation
 	config    string
 	binding   a2a.Binding
@@ -29,14 +29,14 @@ type refusalKey struct {
 // An EndedTask is what GetTask said of an ended task over one binding.
 type EndedTask struct {
 	Binding a2a.Binding
-	Place   analyzer.Place // of the task
+	Place   analysis.Place // of the task
 
 	digest   a2a.TaskDigest
 	changed  bool // it said something else before
-	exchange *analyzer.Brief
+	exchange *analysis.Brief
 	dialects a2a.Dialects
 	limit    int64 // of the history that was asked for
-	over     analyzer.Moment
+	over     analysis.Moment
 }
 
 // bindings are those that operations of one task are compared between.
@@ -44,14 +44,14 @@ var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC}
 
 // mayCompare reports whether two calls were made by one client with the same credentials, in one version, and the first
 // was over before the second began.
-func mayCompare(x *analyzer.Exchange, earlier *analyzer.Brief, over analyzer.Moment, in, before a2a.Dialects) bool {
+func mayCompare(x *analysis.Exchange, earlier *analysis.Brief, over analysis.Moment, in, before a2a.Dialects) bool {
 	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client &&
 		x.CredentialsKept() && earlier.CredentialsKept() && x.Principal() == earlier.Principal()
 }
 
 // RefusedElsewhere returns how another binding refused what the observation's exchange asks before; nil if it did not,
 // or if that cannot be compared.
-func (m *Memory) RefusedElsewhere(o *analyzer.Observation) *Refusal {
+func (m *Memory) RefusedElsewhere(o *analysis.Observation) *Refusal {
 	x := o.Exchange
 	for _, b := range bindings {
 		if b == x.Call.Binding {
@@ -65,12 +65,12 @@ func (m *Memory) RefusedElsewhere(o *analyzer.Observation) *Refusal {
 	return nil
 }
 
-func refusalKeyOf(x *analyzer.Exchange, b a2a.Binding) refusalKey {
+func refusalKeyOf(x *analysis.Exchange, b a2a.Binding) refusalKey {
 	return refusalKey{x.TaskKey(x.Call.TaskID), x.Call.Operation, x.Call.ConfigID, b}
 }
 
 // refused remembers how an operation on a task was refused.
-func (m *Memory) refused(o *analyzer.Observation) {
+func (m *Memory) refused(o *analysis.Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if !err.Name.A2A() || x.Call.TaskID == "" || x.Call.Operation.Sends() {
 		return
@@ -84,7 +84,7 @@ func (m *Memory) refused(o *analyzer.Observation) {
 
 // ShownElsewhere returns what another binding said before of the ended task that the observation's answer shows, and
 // the part of it that differs: "" if none does. It is nil if nothing can be compared.
-func (m *Memory) ShownElsewhere(o *analyzer.Observation) (earlier *EndedTask, part string) {
+func (m *Memory) ShownElsewhere(o *analysis.Observation) (earlier *EndedTask, part string) {
 	t, ok := endedTask(o)
 	if !ok {
 		return nil, ""
@@ -123,16 +123,16 @@ func (e *EndedTask) differs(d a2a.TaskDigest, history bool) string {
 
 // An endedKey says what was shown, and over which binding.
 type endedKey struct {
-	analyzer.TaskKey
+	analysis.TaskKey
 	binding a2a.Binding
 }
 
-func endedKeyOf(x *analyzer.Exchange, b a2a.Binding) endedKey {
+func endedKeyOf(x *analysis.Exchange, b a2a.Binding) endedKey {
 	return endedKey{x.TaskKey(x.Call.TaskID), b}
 }
 
 // historyLimit returns how much history a call asks for; -1 if it does not say.
-func historyLimit(x *analyzer.Exchange) int64 {
+func historyLimit(x *analysis.Exchange) int64 {
 	if !x.Call.HasHistoryLength {
 		return -1
 	}
@@ -140,7 +140,7 @@ func historyLimit(x *analyzer.Exchange) int64 {
 }
 
 // endedTask returns the ended task that answers GetTask, if that is what was observed.
-func endedTask(o *analyzer.Observation) (a2a.Task, bool) {
+func endedTask(o *analysis.Observation) (a2a.Task, bool) {
 	x := o.Exchange
 	if x.Call.Operation != a2a.GetTask || x.Call.TaskID == "" ||
 		o.Answer.Err != nil || o.Answer.Payload.Kind != a2a.TaskPayload {
@@ -152,7 +152,7 @@ func endedTask(o *analyzer.Observation) (a2a.Task, bool) {
 
 // showed remembers what an answer says of an ended task. An agent that says different things over one binding changes
 // the task itself, and nothing is known of bindings.
-func (m *Memory) showed(o *analyzer.Observation) {
+func (m *Memory) showed(o *analysis.Observation) {
 	t, ok := endedTask(o)
 	if !ok {
 		return

@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
@@ -14,8 +14,8 @@ type Memory struct {
 	tasks     *task.Memory
 	refusals  *recent.Map[refusalKey, *Refusal]
 	ended     *recent.Map[endedKey, *EndedTask]
-	notFound  *recent.Map[analyzer.TaskKey, *NotFound]
-	subscribe *recent.Map[analyzer.TaskKey, *Pending]
-	stream    *recent.Map[analyzer.TaskKey, *Pending]
+	notFound  *recent.Map[analysis.TaskKey, *NotFound]
+	subscribe *recent.Map[analysis.TaskKey, *Pending]
+	stream    *recent.Map[analysis.TaskKey, *Pending]
 	digester  a2a.Digester
 }

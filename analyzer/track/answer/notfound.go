@@ -1,22 +1,22 @@
 package answer
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // A NotFound is an answer that said that there is no such task.
 type NotFound struct {
-	Place analyzer.Place // of the error
+	Place analysis.Place // of the error
 
-	exchange *analyzer.Brief
-	over     analyzer.Moment
+	exchange *analysis.Brief
+	over     analysis.Moment
 }
 
 // NotFoundBefore returns the answer by which the agent told the same client with the same credentials that the task
 // that the exchange names does not exist, if that was over before the exchange began and the task was not seen since;
 // else nil.
-func (m *Memory) NotFoundBefore(x *analyzer.Exchange) *NotFound {
+func (m *Memory) NotFoundBefore(x *analysis.Exchange) *NotFound {
 	if x.Call.TaskID == "" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (m *Memory) NotFoundBefore(x *analyzer.Exchange) *NotFound {
 
 // Hidden returns the answer that told the client of a list, before it asked for the list, that a listed task does not
 // exist, if the task was made and is found for somebody else; else nil.
-func (m *Memory) Hidden(x *analyzer.Exchange, taskID string) *NotFound {
+func (m *Memory) Hidden(x *analysis.Exchange, taskID string) *NotFound {
 	key := x.TaskKey(taskID)
 	a, ok := m.notFound.Get(key)
 	if !ok || a.exchange.Operation != a2a.GetTask || !x.BeganAfter(a.over) || !x.SamePrincipal(a.exchange) {
@@ -46,7 +46,7 @@ func (m *Memory) Hidden(x *analyzer.Exchange, taskID string) *NotFound {
 }
 
 // missing remembers that a task is not found. What is said of a push config may be about the config alone.
-func (m *Memory) missing(o *analyzer.Observation) {
+func (m *Memory) missing(o *analysis.Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if err.Name != a2a.TaskNotFound || x.Call.TaskID == "" {
 		return
@@ -63,7 +63,7 @@ func (m *Memory) missing(o *analyzer.Observation) {
 }
 
 // contradicted forgets that a task was not found where an answer takes it for one that is there.
-func (m *Memory) contradicted(o *analyzer.Observation) {
+func (m *Memory) contradicted(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Call.TaskID == "" {
 		return
@@ -81,34 +81,34 @@ func (m *Memory) contradicted(o *analyzer.Observation) {
 // A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that
 // the agent does not stream.
 type Pending struct {
-	Exchange *analyzer.Brief
-	Place    analyzer.Place // of the error
-	over     analyzer.Moment
+	Exchange *analysis.Brief
+	Place    analysis.Place // of the error
+	over     analysis.Moment
 }
 
 // Before reports whether the refusal had been delivered before the exchange began, and was for the same client with the
 // same credentials.
-func (a *Pending) Before(x *analyzer.Exchange) bool {
+func (a *Pending) Before(x *analysis.Exchange) bool {
 	return x.BeganAfter(a.over) && x.SamePrincipal(a.Exchange)
 }
 
 // RefusedSubscription returns the subscription to an ended task that was told the task is not found, if no later answer
 // to the same client showed the task; else nil.
-func (m *Memory) RefusedSubscription(x *analyzer.Exchange, taskID string) *Pending {
+func (m *Memory) RefusedSubscription(x *analysis.Exchange, taskID string) *Pending {
 	a, _ := m.subscribe.Get(x.TaskKey(taskID))
 	return a
 }
 
 // RefusedStream returns the stream of a known task that was refused as not supported, if no later answer to the same
 // client showed the state of the task; else nil.
-func (m *Memory) RefusedStream(x *analyzer.Exchange, taskID string) *Pending {
+func (m *Memory) RefusedStream(x *analysis.Exchange, taskID string) *Pending {
 	a, _ := m.stream.Get(x.TaskKey(taskID))
 	return a
 }
 
 // refusedSubscription remembers a subscription to an ended task that was told the task is not found. Only 1.0 says
 // which error it has to be.
-func (m *Memory) refusedSubscription(o *analyzer.Observation) {
+func (m *Memory) refusedSubscription(o *analysis.Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if x.Call.Operation != a2a.SubscribeToTask || o.Dialects != a2a.Of(a2a.V1_0) || err.Name != a2a.TaskNotFound ||
 		m.tasks.EndedBefore(x) == nil {
@@ -119,7 +119,7 @@ func (m *Memory) refusedSubscription(o *analyzer.Observation) {
 
 // refusedStream remembers that a stream of a known task was refused as something that the agent does not do, though its
 // card says that it does. Only if the task is active afterwards it was not refused for having ended.
-func (m *Memory) refusedStream(o *analyzer.Observation) {
+func (m *Memory) refusedStream(o *analysis.Observation) {
 	x := o.Exchange
 	if o.Answer == nil || o.Answer.Err == nil || m.tasks.Named(x) == nil || m.cards.StreamsRefused(o) == nil {
 		return
@@ -130,6 +130,6 @@ func (m *Memory) refusedStream(o *analyzer.Observation) {
 	}
 }
 
-func pending(o *analyzer.Observation) *Pending {
+func pending(o *analysis.Observation) *Pending {
 	return &Pending{Exchange: o.Exchange.Keep(), Place: o.Place.At(o.Answer.Err.Pointer), over: o.Moment()}
 }

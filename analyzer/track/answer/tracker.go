@@ -3,7 +3,7 @@
 package answer
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
@@ -15,37 +15,37 @@ import (
 const maxAnswers = 5_000
 
 // Tracker remembers answers about tasks.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "answer",
 	Doc:   "answers that say of a task that it is not found, that refuse an operation on it, or that show how it ended",
-	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
-	On:    analyzer.OutcomeSeen | analyzer.TaskSeen | analyzer.AnswerDone,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
+	On:    analysis.OutcomeSeen | analysis.TaskSeen | analysis.AnswerDone,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			cards:     s.State(card.Tracker).(*card.Memory),
 			tasks:     s.State(task.Tracker).(*task.Memory),
 			refusals:  recent.New[refusalKey, *Refusal](maxAnswers),
 			ended:     recent.New[endedKey, *EndedTask](maxAnswers),
-			notFound:  recent.New[analyzer.TaskKey, *NotFound](maxAnswers),
-			subscribe: recent.New[analyzer.TaskKey, *Pending](maxAnswers),
-			stream:    recent.New[analyzer.TaskKey, *Pending](maxAnswers),
+			notFound:  recent.New[analysis.TaskKey, *NotFound](maxAnswers),
+			subscribe: recent.New[analysis.TaskKey, *Pending](maxAnswers),
+			stream:    recent.New[analysis.TaskKey, *Pending](maxAnswers),
 			digester:  a2a.NewDigester(),
 		}
 	},
 }
 
 // Of returns what is remembered of answers.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	o := p.Observation
 	switch p.Kind {
-	case analyzer.OutcomeSeen:
+	case analysis.OutcomeSeen:
 		m.refusedStream(o)
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		m.seen(o.Exchange, o.Task)
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		if o.Answer.Err != nil {
 			m.refusedSubscription(o)
 			m.refused(o)
@@ -58,11 +58,11 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	}
 }
 
-// Forgotten implements analyzer.State. Answers are not counted.
+// Forgotten implements analysis.State. Answers are not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
 // seen forgets what an observation of a task shows to be over: the task is there, and not what an answer said before.
-func (m *Memory) seen(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+func (m *Memory) seen(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	key := x.TaskKey(seen.TaskID)
 	m.notFound.Delete(key)
 	if seen.Late {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -56,7 +56,7 @@ func TestPieces(t *testing.T) {
 func TestSetsAreBounded(t *testing.T) {
 	task := func(artifacts ...string) *Set {
 		doc := a2a.Parse(fmt.Appendf(nil, `{"id":"t1","artifacts":[%s]}`, strings.Join(artifacts, ",")))
-		return shown(&analyzer.Observation{Exchange: &analyzer.Exchange{}}, a2a.Task{Value: doc.Root})
+		return shown(&analysis.Observation{Exchange: &analysis.Exchange{}}, a2a.Task{Value: doc.Root})
 	}
 	many := make([]string, maxArtifacts+1)
 	for i := range many {
@@ -73,7 +73,7 @@ func TestSetsAreBounded(t *testing.T) {
 		"nameless":  {task(`{"parts":[]}`), 0, true},
 	} {
 		if test.set.Len() != test.len || test.set.Partly != test.partly ||
-			test.set.like(&analyzer.Exchange{}) == test.partly {
+			test.set.like(&analysis.Exchange{}) == test.partly {
 			t.Errorf("%s: %d artifacts, partly %v; want %d, %v", name, test.set.Len(), test.set.Partly, test.len, test.partly)
 		}
 	}

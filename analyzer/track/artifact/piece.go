@@ -3,7 +3,7 @@ package artifact
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
@@ -36,9 +36,9 @@ func Identified(a a2a.Artifact) bool {
 // Name returns what a finding calls an artifact: its id in quotes, or its index.
 func Name(a a2a.Artifact) string {
 	if id := a.ID(); id != "" {
-		return analyzer.QuoteText(id)
+		return analysis.QuoteText(id)
 	}
-	return analyzer.Quote(a.Get("index"))
+	return analysis.Quote(a.Get("index"))
 }
 
 // A Piece is what a stream has shown of one artifact.

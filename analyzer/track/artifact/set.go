@@ -5,21 +5,21 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
 
 // A Set is what the artifacts of an ended task were, as one answer or stream showed them.
 type Set struct {
-	Place  analyzer.Place // of the Task, or of the event that ended it
+	Place  analysis.Place // of the Task, or of the event that ended it
 	Partly bool           // the artifacts were not all remembered
 
-	seen      analyzer.Moment // when it was delivered
+	seen      analysis.Moment // when it was delivered
 	viewer    digest.Digest
 	list      []part
 	first     [1]part // room for the first of them
-	link      analyzer.Link
+	link      analysis.Link
 	exchange  uuid.UUID
 	binding   a2a.Binding
 	operation a2a.Operation
@@ -31,16 +31,16 @@ type part struct {
 }
 
 // Before reports whether the set was delivered before the exchange began, to one who is shown the same.
-func (w *Set) Before(x *analyzer.Exchange) bool { return w.like(x) && x.BeganAfter(w.seen) }
+func (w *Set) Before(x *analysis.Exchange) bool { return w.like(x) && x.BeganAfter(w.seen) }
 
 // Earlier is like Before, and true as well of what the exchange itself has shown before.
-func (w *Set) Earlier(x *analyzer.Exchange) bool {
+func (w *Set) Earlier(x *analysis.Exchange) bool {
 	return w.Before(x) || w.like(x) && w.Place.Exchange == x.Seq
 }
 
 // like reports whether the set was delivered to one who is shown the same, in whatever order. What another binding
 // makes of a task is compared elsewhere.
-func (w *Set) like(x *analyzer.Exchange) bool {
+func (w *Set) like(x *analysis.Exchange) bool {
 	return w != nil && !w.Partly && w.viewer == x.Viewer() && w.binding == x.Call.Binding
 }
 
@@ -75,13 +75,13 @@ func (w *Set) Lacks(t a2a.Task) int {
 }
 
 // About says that a finding is about the exchange that showed the set.
-func (w *Set) About() analyzer.Option {
-	return func(f *analyzer.Finding) {
+func (w *Set) About() analysis.Option {
+	return func(f *analysis.Finding) {
 		f.Link, f.ExchangeID, f.Binding, f.Operation = w.link, w.exchange, w.binding, w.operation
 	}
 }
 
-func newSet(o *analyzer.Observation) *Set {
+func newSet(o *analysis.Observation) *Set {
 	x := o.Exchange
 	w := &Set{
 		Place: o.Place, viewer: x.Viewer(), seen: o.Moment(),
@@ -92,7 +92,7 @@ func newSet(o *analyzer.Observation) *Set {
 }
 
 // shown returns what a Task shows of its artifacts.
-func shown(o *analyzer.Observation, t a2a.Task) *Set {
+func shown(o *analysis.Observation, t a2a.Task) *Set {
 	w := newSet(o)
 	for _, a := range t.Artifacts() {
 		id, ok := keyOf(a)

@@ -2,7 +2,7 @@
 package artifact
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/stream"
@@ -11,32 +11,32 @@ import (
 )
 
 // Tracker remembers the artifacts of streams and of ended tasks.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "artifact",
 	Doc:   "the artifacts that streams bring in pieces, and those that ended tasks are shown to have",
-	Needs: []*analyzer.Tracker{card.Tracker, stream.Tracker, task.Tracker},
-	On:    analyzer.TaskSeen | analyzer.AnswerDone,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	On:    analysis.TaskSeen | analysis.AnswerDone,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			cards:   s.State(card.Tracker).(*card.Memory),
 			streams: s.State(stream.Tracker).(*stream.Memory),
 			tasks:   s.State(task.Tracker).(*task.Memory),
-			ended:   recent.New[analyzer.TaskKey, Ended](maxTasks),
-			pieces:  analyzer.NewSlot[*Pieces](s),
+			ended:   recent.New[analysis.TaskKey, Ended](maxTasks),
+			pieces:  analysis.NewSlot[*Pieces](s),
 		}
 	},
 }
 
 // Of returns what is remembered of artifacts.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of artifacts.
 type Memory struct {
 	cards   *card.Memory
 	streams *stream.Memory
 	tasks   *task.Memory
-	ended   *recent.Map[analyzer.TaskKey, Ended]
-	pieces  analyzer.Slot[*Pieces]
+	ended   *recent.Map[analysis.TaskKey, Ended]
+	pieces  analysis.Slot[*Pieces]
 }
 
 // An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was.
@@ -51,7 +51,7 @@ var nothing Ended
 
 // Ended returns what was shown of the artifacts of the task with that id, at the agent that the exchange belongs to. It
 // must not be changed, and is valid as long as the pass.
-func (m *Memory) Ended(x *analyzer.Exchange, taskID string) *Ended {
+func (m *Memory) Ended(x *analysis.Exchange, taskID string) *Ended {
 	if e := m.ended.Find(x.TaskKey(taskID)); e != nil {
 		return e
 	}
@@ -59,7 +59,7 @@ func (m *Memory) Ended(x *analyzer.Exchange, taskID string) *Ended {
 }
 
 // Pieces returns the artifacts that the stream of an exchange has brought. It must not be changed.
-func (m *Memory) Pieces(x *analyzer.Exchange) *Pieces {
+func (m *Memory) Pieces(x *analysis.Exchange) *Pieces {
 	if p := m.pieces.Of(x); p != nil {
 		return p
 	}
@@ -68,21 +68,21 @@ func (m *Memory) Pieces(x *analyzer.Exchange) *Pieces {
 
 var noPieces Pieces
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	switch {
-	case p.Kind == analyzer.TaskSeen:
+	case p.Kind == analysis.TaskSeen:
 		m.ends(p.Observation)
 	case p.Event != nil: // of AnswerDone
 		m.grow(p.Observation)
 	}
 }
 
-// Forgotten implements analyzer.State. Tasks are counted where they are tracked.
+// Forgotten implements analysis.State. Tasks are counted where they are tracked.
 func (m *Memory) Forgotten() int { return 0 }
 
 // grow remembers what an event says of artifacts.
-func (m *Memory) grow(o *analyzer.Observation) {
+func (m *Memory) grow(o *analysis.Observation) {
 	switch o.Answer.Payload.Kind {
 	case a2a.TaskPayload, a2a.ArtifactPayload:
 	default:
@@ -103,7 +103,7 @@ func (m *Memory) grow(o *analyzer.Observation) {
 
 // streamed returns what the stream of an observation made of the artifacts that it showed from their first piece on;
 // nil if there are none.
-func (m *Memory) streamed(o *analyzer.Observation) *Set {
+func (m *Memory) streamed(o *analysis.Observation) *Set {
 	if o.Exchange.Stream.Gap {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (m *Memory) streamed(o *analyzer.Observation) *Set {
 
 // StreamedOf returns what a stream made of the artifacts of the task that the observation shows at its end, as far as
 // it showed them whole; nil if that is not known, or was for somebody else.
-func (m *Memory) StreamedOf(o *analyzer.Observation) *Set {
+func (m *Memory) StreamedOf(o *analysis.Observation) *Set {
 	x := o.Exchange
 	if known := m.Ended(x, o.Task.TaskID).streamed; known != nil {
 		if known.like(x) {
@@ -139,19 +139,19 @@ func (m *Memory) StreamedOf(o *analyzer.Observation) *Set {
 }
 
 // endsIn reports whether the stream of an exchange is of a task, and has not shown its end before.
-func (m *Memory) endsIn(x *analyzer.Exchange, taskID string) bool {
+func (m *Memory) endsIn(x *analysis.Exchange, taskID string) bool {
 	s := m.streams.In(x)
 	return s != nil && s.Terminal == 0 && s.TaskID == taskID
 }
 
 // limitsModes reports whether the client takes some media types only, so that its answer may leave out what others
 // show.
-func limitsModes(x *analyzer.Exchange) bool {
+func limitsModes(x *analysis.Exchange) bool {
 	return x.Call.Params.Get("configuration").Get("acceptedOutputModes").Len() > 0
 }
 
 // ends remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
-func (m *Memory) ends(o *analyzer.Observation) {
+func (m *Memory) ends(o *analysis.Observation) {
 	x := o.Exchange
 	if o.Task.Late || !o.Task.State.Terminal() || limitsModes(x) {
 		return
@@ -167,7 +167,7 @@ func (m *Memory) ends(o *analyzer.Observation) {
 	}
 }
 
-func (m *Memory) update(known *Ended, o *analyzer.Observation) {
+func (m *Memory) update(known *Ended, o *analysis.Observation) {
 	x := o.Exchange
 	if !o.Task.Snapshot {
 		if known.streamed == nil && m.endsIn(x, o.Task.TaskID) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/directory"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/recent"
@@ -53,7 +53,7 @@ func TestBefore(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false
-			rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+			rule := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) {
 				m := Of(p)
 				asked = true
 				if n := len(m.Before(p.Exchange)); n != test.before || len(m.Interfaces(p.Exchange)) != test.before {
@@ -63,7 +63,7 @@ func TestBefore(t *testing.T) {
 					t.Errorf("no card says that the agent streams: %v, want %v", got != nil, test.without)
 				}
 			})
-			rule.Needs = []*analyzer.Tracker{Tracker}
+			rule.Needs = []*analysis.Tracker{Tracker}
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
 			c.Exchange("planner", enginetest.Send, enginetest.Working)
@@ -82,14 +82,14 @@ func TestForgottenCards(t *testing.T) {
 		cards: directory.New[*Card](2), fetches: recent.New[fetchKey, *Fetch](3),
 		fetchesHere: recent.New[connKey, *Fetch](1), origins: recent.New[string, *origin](1),
 	}
-	fetchOf := func(i int) *analyzer.Exchange {
-		return &analyzer.Exchange{
-			Brief:  analyzer.Brief{Address: fmt.Sprint("http://booker/", i), Conn: uint64(i + 1)},
+	fetchOf := func(i int) *analysis.Exchange {
+		return &analysis.Exchange{
+			Brief:  analysis.Brief{Address: fmt.Sprint("http://booker/", i), Conn: uint64(i + 1)},
 			Opened: 10,
 		}
 	}
 	for i := range 5 {
-		c := &Card{URL: fmt.Sprint(i), Seen: analyzer.Moment{Arrival: 1}}
+		c := &Card{URL: fmt.Sprint(i), Seen: analysis.Moment{Arrival: 1}}
 		m.cards.Put(directory.Key{URL: c.URL}, c, nil)
 		m.keepFetch(fetchOf(i), &Fetch{seen: c.Seen})
 		m.origin(fetchOf(i))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -18,7 +18,7 @@ type origin struct {
 }
 
 // origin returns the origin that an exchange went to.
-func (m *Memory) origin(x *analyzer.Exchange) *origin {
+func (m *Memory) origin(x *analysis.Exchange) *origin {
 	key := address.Origin(x.Address)
 	o, ok := m.origins.Get(key)
 	if !ok {
@@ -31,7 +31,7 @@ func (m *Memory) origin(x *analyzer.Exchange) *origin {
 // A Failure is an agent card that was asked for at a well-known path and did not come. It is the detail of a
 // CardMissed.
 type Failure struct {
-	Exchange  *analyzer.Exchange // the last one that failed, without its bodies
+	Exchange  *analysis.Exchange // the last one that failed, without its bodies
 	Status    int                // that it was answered with
 	Body      string             // the beginning of what came with status 200 and is no JSON; empty if nothing came
 	Later     bool               // the card came from the same URL afterwards
@@ -65,11 +65,11 @@ func (f *Failure) after(old *Failure) *Failure {
 }
 
 // Missed returns the failure that a CardMissed is about.
-func Missed(p *analyzer.Pass) *Failure { return p.Detail.(*Failure) }
+func Missed(p *analysis.Pass) *Failure { return p.Detail.(*Failure) }
 
 // SpokenWithout returns the dialects in which calls have succeeded by now at the host of an exchange; none if a card
 // came from there.
-func (m *Memory) SpokenWithout(x *analyzer.Exchange) a2a.Dialects {
+func (m *Memory) SpokenWithout(x *analysis.Exchange) a2a.Dialects {
 	if o := m.origin(x); !o.served {
 		return o.spoken
 	}
@@ -77,7 +77,7 @@ func (m *Memory) SpokenWithout(x *analyzer.Exchange) a2a.Dialects {
 }
 
 // answered remembers what is spoken at an origin, and how the fetch of a public card came out.
-func (m *Memory) answered(o *analyzer.Observation) {
+func (m *Memory) answered(o *analysis.Observation) {
 	x := o.Exchange
 	if spoken, ok := o.Succeeded(); ok && !spoken.Empty() {
 		m.origin(x).spoken |= spoken
@@ -107,18 +107,18 @@ const maxStart = 200
 
 // isPage reports whether an answer of status 200 has something else than JSON in the card's place, and does not say
 // that it is JSON.
-func isPage(o *analyzer.Observation) bool {
+func isPage(o *analysis.Observation) bool {
 	label := o.Exchange.Response.Fields.MediaType()
 	return o.Exchange.Response.Status == http.StatusOK &&
 		(o.Doc == nil || o.Answer.Doc.Err != nil && label != "application/json" && !strings.HasSuffix(label, "+json"))
 }
 
 // missed observes, at the end of a capture, the cards that were asked for and did not come.
-func (m *Memory) missed(p *analyzer.Pass) {
+func (m *Memory) missed(p *analysis.Pass) {
 	for _, f := range m.failures.All() {
 		f.Elsewhere = !f.Later && m.origin(f.Exchange).served
-		p.Observe(analyzer.Observation{
-			Kind: analyzer.CardMissed, Exchange: f.Exchange, Dialects: f.Exchange.Dialects,
+		p.Observe(analysis.Observation{
+			Kind: analysis.CardMissed, Exchange: f.Exchange, Dialects: f.Exchange.Dialects,
 			Place: f.Exchange.ResponsePlace().Status(), Detail: f,
 		})
 	}

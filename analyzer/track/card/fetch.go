@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -14,17 +14,17 @@ import (
 // A Fetch is one fetch of a public card, and what came of it.
 type Fetch struct {
 	Card   *a2a.Card
-	Place  analyzer.Place // of the card
+	Place  analysis.Place // of the card
 	ETag   string         // of the answer that brought it; empty if it had none
 	Marked bool           // that answer had an ETag or a Last-Modified
 
-	seen     analyzer.Moment // when it was delivered, or confirmed by an answer that it has not changed
+	seen     analysis.Moment // when it was delivered, or confirmed by an answer that it has not changed
 	lifetime time.Duration   // how long it was fresh from then on
 	known    bool            // the answer said so
 }
 
 // before returns the fetch if it was over before an exchange began, else nil.
-func (f *Fetch) before(x *analyzer.Exchange) *Fetch {
+func (f *Fetch) before(x *analysis.Exchange) *Fetch {
 	if f == nil || !x.BeganAfter(f.seen) {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (f *Fetch) before(x *analyzer.Exchange) *Fetch {
 
 // Age returns how long after its lifetime an exchange began; it is negative while the card was fresh. It is not known
 // if the answer did not say how long it may be kept, or the times were not recorded.
-func (f *Fetch) Age(x *analyzer.Exchange) (overdue time.Duration, known bool) {
+func (f *Fetch) Age(x *analysis.Exchange) (overdue time.Duration, known bool) {
 	if !f.known || f.seen.At.IsZero() || x.Started.IsZero() {
 		return 0, false
 	}
@@ -52,7 +52,7 @@ type connKey struct {
 	conn uint64
 }
 
-func fetchKeyOf(x *analyzer.Exchange) fetchKey {
+func fetchKeyOf(x *analysis.Exchange) fetchKey {
 	parts := []string{
 		x.Request.Fields.Get("Host"), x.Call.Version,
 		x.Request.Fields.Get("Accept"), x.Request.Fields.Get("Accept-Language"),
@@ -63,13 +63,13 @@ func fetchKeyOf(x *analyzer.Exchange) fetchKey {
 
 // LastFetch returns the last fetch of the card that the exchange asks for, made with the same headers and delivered
 // before it began; nil if there was none.
-func (m *Memory) LastFetch(x *analyzer.Exchange) *Fetch {
+func (m *Memory) LastFetch(x *analysis.Exchange) *Fetch {
 	f, _ := m.fetches.Get(fetchKeyOf(x))
 	return f.before(x)
 }
 
 // LastFetchHere returns the same for the client's connection, which no other program can have used.
-func (m *Memory) LastFetchHere(x *analyzer.Exchange) *Fetch {
+func (m *Memory) LastFetchHere(x *analysis.Exchange) *Fetch {
 	f, _ := m.fetchesHere.Get(connKey{fetchKeyOf(x), x.Conn})
 	return f.before(x)
 }
@@ -81,7 +81,7 @@ type reader struct {
 }
 
 // read remembers that the client of an exchange has read a card, or was told that it has not changed.
-func (m *Memory) read(x *analyzer.Exchange, url string, extended bool, at analyzer.Moment) {
+func (m *Memory) read(x *analysis.Exchange, url string, extended bool, at analysis.Moment) {
 	key := reader{x.Link.Client, url, extended}
 	if _, known := m.readers.Get(key); !known {
 		m.readers.Put(key, at)
@@ -90,13 +90,13 @@ func (m *Memory) read(x *analyzer.Exchange, url string, extended bool, at analyz
 
 // ReadBefore reports whether the client of an exchange was seen to read a card, in whatever version, before the
 // exchange began.
-func (m *Memory) ReadBefore(x *analyzer.Exchange, c *Card) bool {
+func (m *Memory) ReadBefore(x *analysis.Exchange, c *Card) bool {
 	at, known := m.readers.Get(reader{x.Link.Client, c.URL, c.Extended})
 	return known && x.BeganAfter(at)
 }
 
 // fetched remembers a card that was fetched.
-func (m *Memory) fetched(x *analyzer.Exchange, card *Card) {
+func (m *Memory) fetched(x *analysis.Exchange, card *Card) {
 	if x.Call.Operation != a2a.GetCard {
 		return
 	}
@@ -109,7 +109,7 @@ func (m *Memory) fetched(x *analyzer.Exchange, card *Card) {
 	m.keepFetch(x, f)
 }
 
-func (m *Memory) keepFetch(x *analyzer.Exchange, f *Fetch) {
+func (m *Memory) keepFetch(x *analysis.Exchange, f *Fetch) {
 	key := fetchKeyOf(x)
 	m.fetches.Put(key, f)
 	if x.Conn != 0 {
@@ -118,7 +118,7 @@ func (m *Memory) keepFetch(x *analyzer.Exchange, f *Fetch) {
 }
 
 // confirmed remembers that an agent said that a card has not changed (RFC 9110 §15.4.5).
-func (m *Memory) confirmed(o *analyzer.Observation) {
+func (m *Memory) confirmed(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Response.Status != http.StatusNotModified {
 		return

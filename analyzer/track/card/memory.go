@@ -1,7 +1,7 @@
 package card
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/directory"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -22,8 +22,8 @@ type Memory struct {
 	fetchesHere *recent.Map[connKey, *Fetch]  // those forgotten are not counted: most of their connections are closed
 	failures    *recent.Map[string, *Failure] // by address
 	origins     *recent.Map[string, *origin]
-	readers     *recent.Map[reader, analyzer.Moment] // when a client had first read a card; those forgotten have not
-	before      analyzer.Slot[*before]
+	readers     *recent.Map[reader, analysis.Moment] // when a client had first read a card; those forgotten have not
+	before      analysis.Slot[*before]
 }
 
 // A Card is an agent card as it was last seen, before any rewriting.
@@ -32,9 +32,9 @@ type Card struct {
 	URL      string // it was fetched from
 	Client   string // that fetched it
 	Asked    string // the version that the fetch named, if any: it may have chosen the card's shape
-	Place    analyzer.Place
+	Place    analysis.Place
 	Extended bool
-	Seen     analyzer.Moment // when it had been delivered
+	Seen     analysis.Moment // when it had been delivered
 	Security a2a.Security    // what it asks of requests
 	Needs    []string        // URIs of the extensions that clients have to use
 

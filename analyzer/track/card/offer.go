@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -16,7 +16,7 @@ type Offer struct {
 }
 
 // Offers yields what cards name at the URL that a call went to, whatever its binding.
-func (m *Memory) Offers(x *analyzer.Exchange) iter.Seq[Offer] {
+func (m *Memory) Offers(x *analysis.Exchange) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
 		at := x.Interface()
 		for _, d := range m.cards.Near(at) {
@@ -30,7 +30,7 @@ func (m *Memory) Offers(x *analyzer.Exchange) iter.Seq[Offer] {
 // Denying returns the newest card that names the exchange's endpoint and had been delivered before it began, if none of
 // those says that the agent has the ability; else nil. More is true if they promise an extended card that was not seen:
 // that may add the ability.
-func (m *Memory) Denying(x *analyzer.Exchange, ability Abilities) (last *Card, more bool) {
+func (m *Memory) Denying(x *analysis.Exchange, ability Abilities) (last *Card, more bool) {
 	promised, extended := false, false
 	for _, c := range m.Before(x) {
 		if abilities(&c.Card)&ability != 0 {
@@ -46,7 +46,7 @@ func (m *Memory) Denying(x *analyzer.Exchange, ability Abilities) (last *Card, m
 // if neither it nor any other that was ever seen there says that the agent has the ability. An extended card that was
 // not seen may say it, unless the client was seen to read the public card alone. What belongs to no interface is at
 // the origin of all.
-func (m *Memory) Without(x *analyzer.Exchange, ability Abilities) *Card {
+func (m *Memory) Without(x *analysis.Exchange, ability Abilities) *Card {
 	at := x.Interface()
 	var last *Card
 	promised, extended, read := false, false, false
@@ -72,7 +72,7 @@ func (m *Memory) Without(x *analyzer.Exchange, ability Abilities) *Card {
 
 // UnseenBefore reports whether the cards that came before an exchange promise an extended card of which the client may
 // know: nobody was seen to read that, and the client was not seen to read the public one.
-func (m *Memory) UnseenBefore(x *analyzer.Exchange) bool {
+func (m *Memory) UnseenBefore(x *analysis.Exchange) bool {
 	promised := false
 	for _, c := range m.Before(x) {
 		if c.Extended || m.ReadBefore(x, c) {
@@ -85,7 +85,7 @@ func (m *Memory) UnseenBefore(x *analyzer.Exchange) bool {
 
 // MayNameAlso reports whether cards that name the URL of an exchange, for whatever binding, promise an extended card
 // that was not seen: that may name further interfaces.
-func (m *Memory) MayNameAlso(x *analyzer.Exchange) bool {
+func (m *Memory) MayNameAlso(x *analysis.Exchange) bool {
 	promised := false
 	for o := range m.Offers(x) {
 		if o.Card.Extended {
@@ -98,7 +98,7 @@ func (m *Memory) MayNameAlso(x *analyzer.Exchange) bool {
 
 // StreamsRefused returns the newest card that was seen before a streaming call whose outcome is at hand, if all of them
 // offer streaming, in the version of the call, and the protocol wants it to be there; else nil.
-func (m *Memory) StreamsRefused(o *analyzer.Observation) *Card {
+func (m *Memory) StreamsRefused(o *analysis.Observation) *Card {
 	x := o.Exchange
 	if o.Answer == nil || !x.Call.Operation.Streams() || x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty() {
 		return nil
@@ -119,7 +119,7 @@ func (m *Memory) StreamsRefused(o *analyzer.Observation) *Card {
 // Waits reports whether a send surely asks for the outcome: it is one of 1.0, to be answered when the task has ended or
 // waits for the client. The release candidate of 1.0 had another default under the same method name, so the version has
 // to be named by the request or by a card.
-func (m *Memory) Waits(x *analyzer.Exchange) bool {
+func (m *Memory) Waits(x *analysis.Exchange) bool {
 	if x.Call.Operation != a2a.SendMessage || x.Dialects != a2a.Of(a2a.V1_0) {
 		return false
 	}

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/directory"
 	"a2atap/proxy/a2a"
 )
 
 // find notes what cards say of the interface that a call goes to, when the request is there: cards that come later do
 // not count.
-func (m *Memory) find(x *analyzer.Exchange) {
+func (m *Memory) find(x *analysis.Exchange) {
 	at := x.Interface()
 	var b *before
 	near := m.cards.Near(at)
@@ -33,7 +33,7 @@ func (m *Memory) find(x *analyzer.Exchange) {
 
 // Before returns the cards that name the exchange's endpoint among their interfaces and had been delivered before
 // the exchange began, newest last. The slice must not be changed.
-func (m *Memory) Before(x *analyzer.Exchange) []*Card {
+func (m *Memory) Before(x *analysis.Exchange) []*Card {
 	if b := m.before.Of(x); b != nil {
 		return b.cards
 	}
@@ -41,7 +41,7 @@ func (m *Memory) Before(x *analyzer.Exchange) []*Card {
 }
 
 // Interfaces returns how those cards declare the endpoint. The slice must not be changed.
-func (m *Memory) Interfaces(x *analyzer.Exchange) []a2a.Interface {
+func (m *Memory) Interfaces(x *analysis.Exchange) []a2a.Interface {
 	if b := m.before.Of(x); b != nil {
 		return b.interfaces
 	}
@@ -50,14 +50,14 @@ func (m *Memory) Interfaces(x *analyzer.Exchange) []a2a.Interface {
 
 // At returns the card that was last fetched from another path of the exchange's host, in the version that the exchange
 // names; nil if none was.
-func (m *Memory) At(x *analyzer.Exchange, path string) *Card {
+func (m *Memory) At(x *analysis.Exchange, path string) *Card {
 	card, _ := m.cards.Get(directory.Key{URL: x.Origin + path, Version: x.Call.Version})
 	return card
 }
 
 // Public returns the public card that names the exchange's endpoint, has a face of one of the dialects and was
 // delivered last before the exchange began; nil if none is known.
-func (m *Memory) Public(x *analyzer.Exchange, in a2a.Dialects) *Card {
+func (m *Memory) Public(x *analysis.Exchange, in a2a.Dialects) *Card {
 	for _, card := range slices.Backward(m.Before(x)) {
 		if !card.Extended && !card.Shapes.Intersect(in).Empty() {
 			return card
@@ -69,7 +69,7 @@ func (m *Memory) Public(x *analyzer.Exchange, in a2a.Dialects) *Card {
 // OtherBinding returns a card that declares the URL of the exchange's endpoint, and for other bindings than that of the
 // exchange alone; nil if there is none, or if a card declares the binding of the exchange anywhere at this host. Each
 // card has to have been delivered before the exchange began.
-func (m *Memory) OtherBinding(x *analyzer.Exchange) (*Card, a2a.Interface) {
+func (m *Memory) OtherBinding(x *analysis.Exchange) (*Card, a2a.Interface) {
 	at := x.Interface()
 	var found *directory.Entry[*Card]
 	near := m.cards.Near(at)
@@ -90,7 +90,7 @@ func (m *Memory) OtherBinding(x *analyzer.Exchange) (*Card, a2a.Interface) {
 
 // Versions returns what cards give as the version of the exchange's endpoint, as written. Entries that give none are
 // left out.
-func (m *Memory) Versions(x *analyzer.Exchange) []string {
+func (m *Memory) Versions(x *analysis.Exchange) []string {
 	var versions []string
 	at := x.Interface()
 	near := m.cards.Near(at)
@@ -105,14 +105,14 @@ func (m *Memory) Versions(x *analyzer.Exchange) []string {
 // A Location is where the card of an agent is.
 type Location struct {
 	Path   string // escaped
-	Place  analyzer.Place
+	Place  analysis.Place
 	Read   bool // by the client of the exchange, before or after
 	Shapes a2a.Dialects
 }
 
 // Beside returns where the card is that another version looks for beside the path of a fetch, if it was ever fetched
 // there; nil if it was not.
-func (m *Memory) Beside(x *analyzer.Exchange) *Location {
+func (m *Memory) Beside(x *analysis.Exchange) *Location {
 	for i, known := range a2a.WellKnownPaths {
 		base, ok := strings.CutSuffix(x.Path, known)
 		if !ok {

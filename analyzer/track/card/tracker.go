@@ -3,55 +3,55 @@
 package card
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/directory"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 )
 
 // Tracker remembers the cards that were fetched.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "card",
 	Doc:   "the agent cards that were fetched, what they say of each interface, and the fetches that failed",
-	On:    analyzer.RequestRead | analyzer.CardSeen | analyzer.AnswerDone | analyzer.CaptureDone,
-	Makes: analyzer.CardMissed,
-	New: func(s *analyzer.Setup) analyzer.State {
+	On:    analysis.RequestRead | analysis.CardSeen | analysis.AnswerDone | analysis.CaptureDone,
+	Makes: analysis.CardMissed,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			cards:       directory.New[*Card](maxCards),
 			fetches:     recent.New[fetchKey, *Fetch](maxFetches),
 			fetchesHere: recent.New[connKey, *Fetch](maxFetches),
 			failures:    recent.New[string, *Failure](maxCards),
 			origins:     recent.New[string, *origin](maxOrigins),
-			readers:     recent.New[reader, analyzer.Moment](maxFetches),
-			before:      analyzer.NewSlot[*before](s),
+			readers:     recent.New[reader, analysis.Moment](maxFetches),
+			before:      analysis.NewSlot[*before](s),
 		}
 	},
 }
 
 // Of returns what is remembered of cards.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
-	case analyzer.RequestRead:
+	case analysis.RequestRead:
 		if p.Exchange.Endpoint != nil {
 			m.find(p.Exchange)
 		}
-	case analyzer.CardSeen:
+	case analysis.CardSeen:
 		m.learn(p.Observation)
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		m.answered(p.Observation)
-	case analyzer.CaptureDone:
+	case analysis.CaptureDone:
 		m.missed(p)
 	}
 }
 
-// Forgotten implements analyzer.State: it returns how many cards and fetches were.
+// Forgotten implements analysis.State: it returns how many cards and fetches were.
 func (m *Memory) Forgotten() int { return m.cards.Forgotten() + m.fetches.Forgotten() }
 
 // learn remembers a card.
-func (m *Memory) learn(o *analyzer.Observation) {
+func (m *Memory) learn(o *analysis.Observation) {
 	x := o.Exchange
 	card := &Card{
 		Card: *o.Card, URL: x.URL(), Client: x.Link.Client, Asked: x.Call.Version, Place: o.Place,

@@ -1,7 +1,7 @@
 package delegation
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
@@ -10,17 +10,17 @@ import (
 // A Call is a send that an agent made for a task of its own, and what became of that.
 type Call struct {
 	Exchange uint64            // the send, by its number in the capture
-	Link     analyzer.Link     // who asked whom
+	Link     analysis.Link     // who asked whom
 	By       workflow.Evidence // how it is known for what it was made
-	For      *analyzer.Brief   // that showed how the task ended for which it was made, without its bodies; or nil
-	Ended    analyzer.Place    // where it showed that
+	For      *analysis.Brief   // that showed how the task ended for which it was made, without its bodies; or nil
+	Ended    analysis.Place    // where it showed that
 	Broken   bool              // it came out as the kind of the observation says that it may
 	Failure  string            // CalleeFailed: what it failed with, by name
-	Left     *analyzer.TaskObservation
+	Left     *analysis.TaskObservation
 }
 
 // Of returns the call that a CalleeAwaited, CalleeFailed or CalleeLeft is about.
-func Of(p *analyzer.Pass) *Call { return p.Detail.(*Call) }
+func Of(p *analysis.Pass) *Call { return p.Detail.(*Call) }
 
 // A work is a task as far as its agent has to do with it, or what a send asks for until there is one.
 type work struct {
@@ -28,7 +28,7 @@ type work struct {
 	agent     string
 	task      string
 	state     a2a.State                 // in which it was seen last
-	shown     *analyzer.TaskObservation // the same; nil if it was never seen
+	shown     *analysis.TaskObservation // the same; nil if it was never seen
 	active    bool                      // it was seen at work
 	push      bool                      // there is a push config, or was
 	over      *ending                   // nil while it goes on, as far as is known; else ending
@@ -43,14 +43,14 @@ type work struct {
 
 // An ending is how a task ended, or the Message that took its place.
 type ending struct {
-	analyzer.Moment
-	x       *analyzer.Brief           // that showed it; nil if nothing is known to have been asked for the task
-	seen    *analyzer.TaskObservation // of the end of a task
-	message analyzer.Place            // of the Message, otherwise
+	analysis.Moment
+	x       *analysis.Brief           // that showed it; nil if nothing is known to have been asked for the task
+	seen    *analysis.TaskObservation // of the end of a task
+	message analysis.Place            // of the Message, otherwise
 }
 
 // place returns where the end stands.
-func (e *ending) place() analyzer.Place {
+func (e *ending) place() analysis.Place {
 	if e.seen != nil {
 		return e.seen.StatePlace()
 	}
@@ -58,7 +58,7 @@ func (e *ending) place() analyzer.Place {
 }
 
 // end takes note of the end.
-func (w *work) end(p *analyzer.Pass, e ending) {
+func (w *work) end(p *analysis.Pass, e ending) {
 	if len(w.calls) > 0 {
 		e.x = p.Exchange.Keep()
 	}
@@ -69,24 +69,24 @@ func (w *work) end(p *analyzer.Pass, e ending) {
 // A send is a message that was sent to an agent.
 type send struct {
 	n         uint64
-	link      analyzer.Link
+	link      analysis.Link
 	began     uint64
 	asks      *work // that it asks for
 	causes    *work // that it was made for, surely; or nil
 	by        workflow.Evidence
 	waits     bool          // its client did not say that it wants an answer at once
 	content   digest.Digest // of the message
-	open      *analyzer.Exchange
-	x         *analyzer.Brief  // without what takes room, once it is over; nil if nobody can have caused it
-	settled   *analyzer.Moment // when its client knew the answer, or that it has to wait for somebody else: at; or nil
-	at        analyzer.Moment
+	open      *analysis.Exchange
+	x         *analysis.Brief  // without what takes room, once it is over; nil if nobody can have caused it
+	settled   *analysis.Moment // when its client knew the answer, or that it has to wait for somebody else: at; or nil
+	at        analysis.Moment
 	overtaken *ending // of the work that it was made for, which did not wait for it; or nil
-	outcome   analyzer.Outcome
+	outcome   analysis.Outcome
 	whole     bool // it was answered, and the answer is there
 }
 
 // newSend returns a send that asks for something that is known, or else for work of its own.
-func newSend(x *analyzer.Exchange, arrival uint64, known *work) *send {
+func newSend(x *analysis.Exchange, arrival uint64, known *work) *send {
 	var s *send
 	if known != nil {
 		s = &send{asks: known}
@@ -106,7 +106,7 @@ func newSend(x *analyzer.Exchange, arrival uint64, known *work) *send {
 
 // waits reports whether the client leaves it to the agent when to answer, or asks it to wait until there is something
 // to answer.
-func waits(x *analyzer.Exchange) bool {
+func waits(x *analysis.Exchange) bool {
 	if x.Call.PushConfig.URL() != "" {
 		return false
 	}
@@ -125,7 +125,7 @@ func waits(x *analyzer.Exchange) bool {
 	return true
 }
 
-func (s *send) settle(when analyzer.Moment) {
+func (s *send) settle(when analysis.Moment) {
 	if s.settled == nil {
 		s.at = when
 		s.settled = &s.at
@@ -140,7 +140,7 @@ func (s *send) failed() bool { return s.failure() != "" }
 func (s *send) failure() string {
 	switch {
 	case s.asks.maker == s && (s.asks.state == a2a.Failed || s.asks.state == a2a.Rejected):
-		return analyzer.QuoteText(s.asks.shown.Spelling)
+		return analysis.QuoteText(s.asks.shown.Spelling)
 	case s.vague():
 		return ""
 	}
@@ -150,7 +150,7 @@ func (s *send) failure() string {
 // vague reports whether it is not known how a send came out, or that was not the agent's doing.
 func (s *send) vague() bool {
 	switch s.outcome.Failure {
-	case analyzer.ClientLeft, analyzer.NotPassedOn, analyzer.UnknownReason:
+	case analysis.ClientLeft, analysis.NotPassedOn, analysis.UnknownReason:
 		return true
 	}
 	return s.open != nil || !s.outcome.Known()
@@ -162,7 +162,7 @@ func (s *send) about(w *ending, broken bool) *Call {
 }
 
 // before reports whether a moment was surely before another one.
-func before(a, b analyzer.Moment) bool {
+func before(a, b analysis.Moment) bool {
 	return a.Arrival < b.Arrival && (a.At.IsZero() || b.At.IsZero() || a.At.Before(b.At))
 }
 

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
 
 // shows takes note of what an agent says in an object: of its task, and of the one for which it was asked.
-func (m *Memory) shows(p *analyzer.Pass) {
+func (m *Memory) shows(p *analysis.Pass) {
 	if p.Entity.Author != a2a.Agent || p.Entity.Echoed() {
 		return
 	}

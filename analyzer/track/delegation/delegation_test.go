@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/delegation"
@@ -68,7 +68,7 @@ func TestAwaited(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, observed(t, test.story, analyzer.CalleeAwaited)); diff != "" {
+			if diff := cmp.Diff(test.want, observed(t, test.story, analysis.CalleeAwaited)); diff != "" {
 				t.Errorf("observed (-want +got):\n%s", diff)
 			}
 		})
@@ -88,25 +88,25 @@ func TestCrowded(t *testing.T) {
 		if calls > 64 {
 			want = ""
 		}
-		if got := observed(t, story.String(), analyzer.CalleeFailed); got != want {
+		if got := observed(t, story.String(), analysis.CalleeFailed); got != want {
 			t.Errorf("of %d calls: observed %q, want %q", calls, got, want)
 		}
 	}
 }
 
 // observed returns what comes of the calls of a story: the number of each, and whether it came out as it should.
-func observed(t *testing.T, story string, kind analyzer.Kinds) string {
+func observed(t *testing.T, story string, kind analysis.Kinds) string {
 	t.Helper()
 	var list []string
-	rule := enginetest.Rule("r", kind, func(p *analyzer.Pass) {
+	rule := enginetest.Rule("r", kind, func(p *analysis.Pass) {
 		word := "kept"
 		if delegation.Of(p).Broken {
 			word = "broken"
 		}
 		list = append(list, fmt.Sprint(delegation.Of(p).Exchange, " ", word))
 	})
-	rule.Needs = []*analyzer.Tracker{delegation.Tracker}
-	e := engine.New([]*analyzer.Rule{rule})
+	rule.Needs = []*analysis.Tracker{delegation.Tracker}
+	e := engine.New([]*analysis.Rule{rule})
 	for _, s := range steps(t, story) {
 		e.Step(s)
 	}

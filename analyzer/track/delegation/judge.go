@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // incomplete reports whether something of the traffic is not in the record: what seems not to have happened may have.
-func incomplete(p *analyzer.Pass) bool { return p.Lost() > 0 || p.RequestMissed() }
+func incomplete(p *analysis.Pass) bool { return p.Lost() > 0 || p.RequestMissed() }
 
 // completed looks, when a task is completed, for the calls that were made for it and are not over. How those come out
 // has to be known: an agent that leaves takes another answer, or wants none.
-func (m *Memory) completed(p *analyzer.Pass, w *work) {
+func (m *Memory) completed(p *analysis.Pass, w *work) {
 	for _, s := range w.calls {
 		switch {
 		case s.settled != nil:
@@ -28,7 +28,7 @@ func (m *Memory) completed(p *analyzer.Pass, w *work) {
 }
 
 // judgeOvertaken observes a call that is over, and for which the task did not wait that it was made for.
-func (m *Memory) judgeOvertaken(p *analyzer.Pass, s *send) {
+func (m *Memory) judgeOvertaken(p *analysis.Pass, s *send) {
 	instead := func(o *send) bool {
 		return o != s && o.content == s.content && o.settled != nil && o.settled.Arrival < s.overtaken.Arrival && !o.failed()
 	}
@@ -38,17 +38,17 @@ func (m *Memory) judgeOvertaken(p *analyzer.Pass, s *send) {
 	m.awaited(p, s, s.overtaken, true)
 }
 
-func (m *Memory) awaited(p *analyzer.Pass, s *send, w *ending, broken bool) {
+func (m *Memory) awaited(p *analysis.Pass, s *send, w *ending, broken bool) {
 	if w.x == nil || incomplete(p) {
 		return
 	}
-	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeAwaited, Exchange: w.x.Exchange(), Dialects: w.x.Dialects, Place: w.place(), Detail: s.about(w, broken),
+	p.Observe(analysis.Observation{
+		Kind: analysis.CalleeAwaited, Exchange: w.x.Exchange(), Dialects: w.x.Dialects, Place: w.place(), Detail: s.about(w, broken),
 	})
 }
 
 // end observes, when the capture is over, the failures that a task does not show and the tasks that nobody asks for.
-func (m *Memory) end(p *analyzer.Pass) {
+func (m *Memory) end(p *analysis.Pass) {
 	if incomplete(p) {
 		return
 	}
@@ -71,7 +71,7 @@ func (m *Memory) end(p *analyzer.Pass) {
 // hidden observes the first failed call that was made for a completed task and is not made good: nothing that was asked
 // after it, or asks the same, came out well. What the agent says of it cannot be judged, only that it says nothing: all
 // that its task shows was said before, or comes from a callee that did not fail.
-func (m *Memory) hidden(p *analyzer.Pass, w *work) {
+func (m *Memory) hidden(p *analysis.Pass, w *work) {
 	if w.completed == nil || w.completed.x == nil || w.crowded || w.push {
 		return
 	}
@@ -100,8 +100,8 @@ func (m *Memory) hidden(p *analyzer.Pass, w *work) {
 	}
 	call := s.about(w.completed, first != nil)
 	call.Failure = s.failure()
-	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeFailed, Exchange: w.completed.x.Exchange(), Dialects: w.completed.x.Dialects,
+	p.Observe(analysis.Observation{
+		Kind: analysis.CalleeFailed, Exchange: w.completed.x.Exchange(), Dialects: w.completed.x.Dialects,
 		Place: w.completed.place(), Detail: call,
 	})
 }
@@ -110,7 +110,7 @@ func (m *Memory) hidden(p *analyzer.Pass, w *work) {
 const grace = 5 * time.Second
 
 // left observes a task that a call for another one has left behind, once that one has ended.
-func (m *Memory) left(p *analyzer.Pass, s *send) {
+func (m *Memory) left(p *analysis.Pass, s *send) {
 	w := s.asks
 	if s.causes == nil || s.causes.over == nil || s.x == nil || w.maker != s || !w.active || s.vague() {
 		return
@@ -129,8 +129,8 @@ func (m *Memory) left(p *analyzer.Pass, s *send) {
 	}
 	call := s.about(ended, broken)
 	call.Left = w.shown
-	p.Observe(analyzer.Observation{
-		Kind: analyzer.CalleeLeft, Exchange: s.x.Exchange(), Dialects: s.x.Dialects, Place: w.shown.StatePlace(), Detail: call,
+	p.Observe(analysis.Observation{
+		Kind: analysis.CalleeLeft, Exchange: s.x.Exchange(), Dialects: s.x.Dialects, Place: w.shown.StatePlace(), Detail: call,
 		Task: w.shown, At: p.At,
 	})
 }

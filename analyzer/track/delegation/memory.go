@@ -1,7 +1,7 @@
 package delegation
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/workflow"
 )
@@ -20,14 +20,14 @@ const (
 type Memory struct {
 	workflow  *workflow.Memory
 	sends     *recent.Map[uint64, *send] // by number of the exchange
-	tasks     *recent.Map[analyzer.TaskKey, *work]
+	tasks     *recent.Map[analysis.TaskKey, *work]
 	mentioned *recent.Map[string, uint64] // id of a task → arrival number of what last asked for it, or told of it
 	agents    *recent.Map[string, bool]   // names of those to whom something was sent
 	listed    *recent.Map[string, uint64] // name of an agent → when somebody last asked for a list of its tasks
 	others    *recent.Map[string, uint64] // name of a client → when it last began a send that did not fail, for anything
-	send      analyzer.Slot[*send]
-	named     analyzer.Slot[*work] // the work on a task that a request names
+	send      analysis.Slot[*send]
+	named     analysis.Slot[*work] // the work on a task that a request names
 }
 
-// Forgotten implements analyzer.State. What is forgotten is not counted: about that, nothing is observed.
+// Forgotten implements analysis.State. What is forgotten is not counted: about that, nothing is observed.
 func (m *Memory) Forgotten() int { return 0 }

@@ -8,55 +8,55 @@ package delegation
 import (
 	"math"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
 )
 
 // Tracker remembers which sends agents make for others, and what becomes of them.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "delegation",
 	Doc:   "what agents ask of other agents for a task of their own, and what becomes of that",
-	Needs: []*analyzer.Tracker{workflow.Tracker},
-	On: analyzer.RequestRead | analyzer.EntitySeen | analyzer.TaskSeen | analyzer.AnswerDone | analyzer.StreamEnded |
-		analyzer.ExchangeDone | analyzer.CaptureDone,
-	Makes: analyzer.CalleeAwaited | analyzer.CalleeFailed | analyzer.CalleeLeft,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{workflow.Tracker},
+	On: analysis.RequestRead | analysis.EntitySeen | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded |
+		analysis.ExchangeDone | analysis.CaptureDone,
+	Makes: analysis.CalleeAwaited | analysis.CalleeFailed | analysis.CalleeLeft,
+	New: func(s *analysis.Setup) analysis.State {
 		m := &Memory{
 			workflow:  s.State(workflow.Tracker).(*workflow.Memory),
 			sends:     recent.New[uint64, *send](maxSends),
-			tasks:     recent.New[analyzer.TaskKey, *work](maxTasks),
+			tasks:     recent.New[analysis.TaskKey, *work](maxTasks),
 			mentioned: recent.New[string, uint64](maxMentions),
 			agents:    recent.New[string, bool](maxAgents),
 			listed:    recent.New[string, uint64](maxAgents),
 			others:    recent.New[string, uint64](maxAgents),
-			send:      analyzer.NewSlot[*send](s),
-			named:     analyzer.NewSlot[*work](s),
+			send:      analysis.NewSlot[*send](s),
+			named:     analysis.NewSlot[*work](s),
 		}
 		m.workflow.Tell(m.hear)
 		return m
 	},
 }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
-	case analyzer.RequestRead:
+	case analysis.RequestRead:
 		if p.Exchange.Judged() && !p.Exchange.InBatch() {
 			m.read(p)
 		}
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		m.see(p)
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		m.answered(p)
-	case analyzer.StreamEnded:
+	case analysis.StreamEnded:
 		if p.End.Open {
 			m.mention(p.Exchange.Call.TaskID, math.MaxUint64)
 		}
-	case analyzer.ExchangeDone:
+	case analysis.ExchangeDone:
 		m.over(p)
-	case analyzer.CaptureDone:
+	case analysis.CaptureDone:
 		m.end(p)
 	default:
 		m.shows(p)
@@ -64,7 +64,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 }
 
 // read takes note of a request: of who sends what to whom, and of the tasks that somebody asks for.
-func (m *Memory) read(p *analyzer.Pass) {
+func (m *Memory) read(p *analysis.Pass) {
 	x := p.Exchange
 	m.mention(x.Call.TaskID, p.Arrival)
 	if x.Call.Operation == a2a.ListTasks {
@@ -130,7 +130,7 @@ func (m *Memory) mention(id string, arrival uint64) {
 }
 
 // see takes note of a look at a task.
-func (m *Memory) see(p *analyzer.Pass) {
+func (m *Memory) see(p *analysis.Pass) {
 	x, seen, s := p.Exchange, p.Task, m.send.Of(p.Exchange)
 	if x.Agent == "" {
 		return
@@ -172,7 +172,7 @@ func (m *Memory) see(p *analyzer.Pass) {
 }
 
 // answered takes note of an answer or an event, when everything in it was observed.
-func (m *Memory) answered(p *analyzer.Pass) {
+func (m *Memory) answered(p *analysis.Pass) {
 	s := m.send.Of(p.Exchange)
 	if s == nil {
 		return
@@ -187,7 +187,7 @@ func (m *Memory) answered(p *analyzer.Pass) {
 }
 
 // over takes note that nothing more comes of an exchange.
-func (m *Memory) over(p *analyzer.Pass) {
+func (m *Memory) over(p *analysis.Pass) {
 	x, s := p.Exchange, m.send.Of(p.Exchange)
 	if m.named.Of(x) != nil {
 		m.mention(x.Call.TaskID, p.Arrival)

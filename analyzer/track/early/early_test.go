@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/early"
 	"a2atap/proxy/capture"
@@ -57,13 +57,13 @@ func TestCardsAreToldOnce(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			told := make(map[uint64]bool)
-			rule := enginetest.Rule("r", analyzer.EarlySeen, func(p *analyzer.Pass) {
-				if early.Of(p).Card == nil || early.Of(p).Shown == (analyzer.Place{}) {
+			rule := enginetest.Rule("r", analysis.EarlySeen, func(p *analysis.Pass) {
+				if early.Of(p).Card == nil || early.Of(p).Shown == (analysis.Place{}) {
 					t.Errorf("%+v is no card, or does not say what shows its age", early.Of(p))
 				}
 				told[p.Exchange.Seq] = true
 			})
-			rule.Needs = []*analyzer.Tracker{early.Tracker}
+			rule.Needs = []*analysis.Tracker{early.Tracker}
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
 			c.Judge(rule)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/card"
@@ -17,18 +17,18 @@ import (
 
 // Tracker observes the traits of agents from before 0.1 as soon as it is known that they are: at once where it was known
 // before, so that the order of calls does not matter.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "early",
 	Doc:   "what agents do that matters only before 0.1, until a call shows whether they are that old",
-	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
-	On:    analyzer.RequestDone | analyzer.CardSeen | analyzer.TaskSeen | analyzer.AnswerDone,
-	Makes: analyzer.EarlySeen,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
+	On:    analysis.RequestDone | analysis.CardSeen | analysis.TaskSeen | analysis.AnswerDone,
+	Makes: analysis.EarlySeen,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			cards:   s.State(card.Tracker).(*card.Memory),
 			tasks:   s.State(task.Tracker).(*task.Memory),
 			agents:  recent.New[string, *agent](maxAgents),
-			refused: recent.New[analyzer.TaskKey, *refusal](maxRefused),
+			refused: recent.New[analysis.TaskKey, *refusal](maxRefused),
 		}
 	},
 }
@@ -43,7 +43,7 @@ const (
 
 // A Trait is what an EarlySeen is about. One of Card, History, Webhook and Cancel is set.
 type Trait struct {
-	Shown   analyzer.Place // of the answer that shows how old the agent is
+	Shown   analysis.Place // of the answer that shows how old the agent is
 	Card    *a2a.Card      // that does not surely show it by itself
 	History *int64         // entries that a client was given of the history of a completed task: it asked for more than one
 	Webhook *a2a.Error     // that a webhook without TLS was refused with
@@ -53,48 +53,48 @@ type Trait struct {
 // A Cancel is the refused cancellation of a task that was at work afterwards.
 type Cancel struct {
 	Refusal string
-	Task    analyzer.TaskObservation // as it was seen afterwards
+	Task    analysis.TaskObservation // as it was seen afterwards
 }
 
 // Of returns the trait that an EarlySeen is about.
-func Of(p *analyzer.Pass) *Trait { return p.Detail.(*Trait) }
+func Of(p *analysis.Pass) *Trait { return p.Detail.(*Trait) }
 
 // Memory is what is remembered of agents that may be from before 0.1.
 type Memory struct {
 	cards   *card.Memory
 	tasks   *task.Memory
 	agents  *recent.Map[string, *agent] // by address of the interface
-	refused *recent.Map[analyzer.TaskKey, *refusal]
+	refused *recent.Map[analysis.TaskKey, *refusal]
 }
 
 // An agent is what is known of one interface.
 type agent struct {
-	shown   analyzer.Place // what shows that it is from before 0.1; the zero Place as long as nothing does
-	waiting []analyzer.Observation
+	shown   analysis.Place // what shows that it is from before 0.1; the zero Place as long as nothing does
+	waiting []analysis.Observation
 	cards   []digest.Digest // that were told, or wait
 }
 
 // A refusal is a cancellation that was refused because the task could not be canceled.
 type refusal struct {
-	by   *analyzer.Brief
-	at   analyzer.Place
+	by   *analysis.Brief
+	at   analysis.Place
 	text string
-	over analyzer.Moment
+	over analysis.Moment
 }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	x := p.Exchange
 	switch p.Kind {
-	case analyzer.RequestDone:
+	case analysis.RequestDone:
 		if x.Call.Operation.Sends() && x.Call.TaskID != "" && m.refused.Len() > 0 {
 			m.refused.Put(x.TaskKey(x.Call.TaskID), nil) // it may be taken up again
 		}
-	case analyzer.CardSeen:
+	case analysis.CardSeen:
 		m.card(p)
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		m.seen(p)
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		if x.Endpoint != nil && x.Dialects.Has(a2a.V0_1) {
 			m.answered(p)
 			m.settle(p)
@@ -102,7 +102,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	}
 }
 
-// Forgotten implements analyzer.State: what waits for an agent to show its age is not counted.
+// Forgotten implements analysis.State: what waits for an agent to show its age is not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
 func (m *Memory) at(address string) *agent {
@@ -115,13 +115,13 @@ func (m *Memory) at(address string) *agent {
 }
 
 // tell observes a trait of the agent at an address, now or when its age is known.
-func (m *Memory) tell(p *analyzer.Pass, a *agent, x *analyzer.Exchange, at analyzer.Place, t Trait) {
-	o := analyzer.Observation{
-		Kind: analyzer.EarlySeen, Exchange: x, Dialects: a2a.Of(a2a.V0_1), Place: at, Card: t.Card, Detail: &t,
+func (m *Memory) tell(p *analysis.Pass, a *agent, x *analysis.Exchange, at analysis.Place, t Trait) {
+	o := analysis.Observation{
+		Kind: analysis.EarlySeen, Exchange: x, Dialects: a2a.Of(a2a.V0_1), Place: at, Card: t.Card, Detail: &t,
 		Arrival: p.Arrival, At: p.At,
 	}
 	switch {
-	case a.shown != (analyzer.Place{}):
+	case a.shown != (analysis.Place{}):
 		t.Shown = a.shown
 		p.Observe(o)
 	case len(a.waiting) < maxWaiting:
@@ -130,12 +130,12 @@ func (m *Memory) tell(p *analyzer.Pass, a *agent, x *analyzer.Exchange, at analy
 }
 
 // settle takes what shows that an agent is from before 0.1, and tells what waited for that.
-func (m *Memory) settle(p *analyzer.Pass) {
+func (m *Memory) settle(p *analysis.Pass) {
 	if _, ok := p.Succeeded(); !ok || !p.Exchange.Call.Early && !p.Answer.Early {
 		return
 	}
 	a := m.at(p.Exchange.Interface())
-	if a.shown != (analyzer.Place{}) {
+	if a.shown != (analysis.Place{}) {
 		return
 	}
 	a.shown = p.Place
@@ -147,7 +147,7 @@ func (m *Memory) settle(p *analyzer.Pass) {
 }
 
 // card takes a card that may be from before 0.1 and does not surely show it by itself.
-func (m *Memory) card(p *analyzer.Pass) {
+func (m *Memory) card(p *analysis.Pass) {
 	if !p.Card.Legacy.Has(a2a.V0_1) || p.Card.Modern || p.Card.Legacy == a2a.Of(a2a.V0_1) && p.Card.Early() {
 		return
 	}
@@ -164,7 +164,7 @@ func (m *Memory) card(p *analyzer.Pass) {
 }
 
 // answered takes what an answer that may be of 0.1 shows.
-func (m *Memory) answered(p *analyzer.Pass) {
+func (m *Memory) answered(p *analysis.Pass) {
 	x, failure := p.Exchange, p.Answer.Err
 	tell := func(at string, t Trait) { m.tell(p, m.at(x.Interface()), x.Keep().Exchange(), p.Place.At(at), t) }
 	switch {
@@ -188,7 +188,7 @@ func (m *Memory) answered(p *analyzer.Pass) {
 	}
 }
 
-func (m *Memory) promisesHistory(x *analyzer.Exchange) bool {
+func (m *Memory) promisesHistory(x *analysis.Exchange) bool {
 	return slices.ContainsFunc(m.cards.Before(x), func(c *card.Card) bool {
 		flag, _ := c.Get("capabilities").Get("stateTransitionHistory").Bool()
 		return flag
@@ -196,7 +196,7 @@ func (m *Memory) promisesHistory(x *analyzer.Exchange) bool {
 }
 
 // seen takes a look at a task that is at work after its cancellation was refused.
-func (m *Memory) seen(p *analyzer.Pass) {
+func (m *Memory) seen(p *analysis.Pass) {
 	if m.refused.Len() == 0 || p.Task.Late || p.Task.State.Terminal() || !p.Task.State.Known() {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/message"
 )
@@ -29,13 +29,13 @@ func TestOther(t *testing.T) {
 	}
 	for _, test := range tests {
 		other := false
-		rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+		rule := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) {
 			earlier, ok := message.Of(p).Other(p.Exchange)
-			if other = ok; ok && earlier != (analyzer.Place{Exchange: 1, Part: "body"}) {
+			if other = ok; ok && earlier != (analysis.Place{Exchange: 1, Part: "body"}) {
 				t.Errorf("%s: the earlier message is at %s", test.name, earlier)
 			}
 		})
-		rule.Needs = []*analyzer.Tracker{message.Tracker}
+		rule.Needs = []*analysis.Tracker{message.Tracker}
 		c := &enginetest.Conversation{T: t}
 		c.Exchange("planner", enginetest.Send, enginetest.Working)
 		c.Exchange(test.client, test.request, enginetest.Working)

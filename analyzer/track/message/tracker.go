@@ -5,7 +5,7 @@ package message
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -15,17 +15,17 @@ import (
 const maxMessages = 10_000
 
 // Tracker remembers what the messages of requests say.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name: "message",
 	Doc:  "what the messages that clients have sent say, as digests",
-	On:   analyzer.RequestDone,
-	New: func(*analyzer.Setup) analyzer.State {
+	On:   analysis.RequestDone,
+	New: func(*analysis.Setup) analysis.State {
 		return &Memory{recent.New[digest.Digest, summary](maxMessages)}
 	},
 }
 
 // Of returns what is remembered of messages.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of messages.
 type Memory struct {
@@ -41,7 +41,7 @@ type summary struct {
 	files    digest.Digest // URLs, in their order
 }
 
-func digestOf(x *analyzer.Exchange) summary {
+func digestOf(x *analysis.Exchange) summary {
 	m := a2a.Message{Value: x.Call.Message}
 	s := summary{exchange: x.Seq, role: m.Role(), content: x.Sent(), files: digest.Empty}
 	for _, part := range m.Parts().All() {
@@ -59,21 +59,21 @@ func (s *summary) same(other *summary) bool {
 
 // Other returns the place of an earlier request in which the same client, for the same credentials, sent the agent
 // another message under the id of this one; ok is false if there was none. To send a message again is no other message.
-func (m *Memory) Other(x *analyzer.Exchange) (earlier analyzer.Place, ok bool) {
+func (m *Memory) Other(x *analysis.Exchange) (earlier analysis.Place, ok bool) {
 	key, ok := keyOf(x)
 	if !ok {
-		return analyzer.Place{}, false
+		return analysis.Place{}, false
 	}
 	first, known := m.messages.Get(key)
 	if !known {
-		return analyzer.Place{}, false
+		return analysis.Place{}, false
 	}
 	now := digestOf(x)
-	return analyzer.Place{Exchange: first.exchange}.Body(), !now.same(&first)
+	return analysis.Place{Exchange: first.exchange}.Body(), !now.same(&first)
 }
 
-// Take implements analyzer.State: it remembers what a request says.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State: it remembers what a request says.
+func (m *Memory) Take(p *analysis.Pass) {
 	key, ok := keyOf(p.Exchange)
 	if !ok {
 		return
@@ -83,10 +83,10 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	}
 }
 
-// Forgotten implements analyzer.State. Messages are not counted.
+// Forgotten implements analysis.State. Messages are not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
-func keyOf(x *analyzer.Exchange) (digest.Digest, bool) {
+func keyOf(x *analysis.Exchange) (digest.Digest, bool) {
 	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.CredentialsKept() ||
 		(a2a.Message{Value: x.Call.Message}).Parts().Kind() != a2a.Array { // nobody could read it
 		return 0, false

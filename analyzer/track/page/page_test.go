@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/capture"
@@ -60,9 +60,9 @@ func TestUnknownToken(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			unknown := false
-			rule := enginetest.Rule("r", analyzer.RequestSeen,
-				func(p *analyzer.Pass) { unknown = Of(p).UnknownToken(p.Exchange) })
-			rule.Needs = []*analyzer.Tracker{Tracker}
+			rule := enginetest.Rule("r", analysis.RequestSeen,
+				func(p *analysis.Pass) { unknown = Of(p).UnknownToken(p.Exchange) })
+			rule.Needs = []*analysis.Tracker{Tracker}
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
 			c.Exchange("planner", list("a"), leadsTo(""))
@@ -77,7 +77,7 @@ func TestUnknownToken(t *testing.T) {
 // Who forgot a page cannot say that a token is unknown.
 func TestForgottenPages(t *testing.T) {
 	var m *Memory
-	rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+	rule := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) {
 		if m == nil {
 			m = Of(p)
 			m.pages = recent.New[uint64, *page](1)
@@ -86,7 +86,7 @@ func TestForgottenPages(t *testing.T) {
 			t.Errorf("token %q is unknown: %v", p.Exchange.Call.PageToken, m.UnknownToken(p.Exchange))
 		}
 	})
-	rule.Needs = []*analyzer.Tracker{Tracker}
+	rule.Needs = []*analysis.Tracker{Tracker}
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", list(""), leadsTo("a"))
 	c.Exchange("planner", list("c"), leadsTo("b"))

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
@@ -16,24 +16,24 @@ import (
 const maxPages = 10_000
 
 // Tracker remembers the pages that agents have led to.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "page",
 	Doc:   "the pages of lists of tasks, and the tokens that lead on from them",
-	Needs: []*analyzer.Tracker{task.Tracker},
-	On:    analyzer.RequestRead | analyzer.AnswerDone | analyzer.ExchangeDone,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{task.Tracker},
+	On:    analysis.RequestRead | analysis.AnswerDone | analysis.ExchangeDone,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			tasks:        s.State(task.Tracker).(*task.Memory),
 			pages:        recent.New[uint64, *page](maxPages),
 			seed:         maphash.MakeSeed(),
-			from:         analyzer.NewSlot[*page](s),
-			unknownToken: analyzer.NewSlot[bool](s),
+			from:         analysis.NewSlot[*page](s),
+			unknownToken: analysis.NewSlot[bool](s),
 		}
 	},
 }
 
 // Of returns what is remembered of pages.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of pages.
 type Memory struct {
@@ -41,8 +41,8 @@ type Memory struct {
 	pages        *recent.Map[uint64, *page] // by the token that leads on
 	seed         maphash.Seed
 	missed       bool // an answer that may lead to a further page was not read
-	from         analyzer.Slot[*page]
-	unknownToken analyzer.Slot[bool]
+	from         analysis.Slot[*page]
+	unknownToken analysis.Slot[bool]
 }
 
 // A page is what is known of a page of tasks by the token that leads on from it.
@@ -51,8 +51,8 @@ type page struct {
 	tasks         uint64          // digest of the ids on this page; 0 if it has none
 	filter        uint64          // of the request
 	oldest        time.Time       // the earliest timestamp on this page and those before it; zero if there was none
-	place         analyzer.Place  // of the task that has it
-	first         analyzer.Moment // when the exchange began that asked for the first page
+	place         analysis.Place  // of the task that has it
+	first         analysis.Moment // when the exchange began that asked for the first page
 }
 
 // continues reports whether a page is of the list of which p is.
@@ -60,28 +60,28 @@ func (p *page) continues(next *page) bool {
 	return p.agent == next.agent && p.tenant == next.tenant && p.filter == next.filter
 }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	x := p.Exchange
 	switch {
-	case p.Kind == analyzer.ExchangeDone:
+	case p.Kind == analysis.ExchangeDone:
 		if unread(x) {
 			m.missed = true
 		}
 	case x.Call.Operation != a2a.ListTasks:
-	case p.Kind == analyzer.RequestRead:
+	case p.Kind == analysis.RequestRead:
 		m.asked(p)
 	case p.Event == nil: // of AnswerDone: a list is no stream
 		m.answered(p.Observation)
 	}
 }
 
-// Forgotten implements analyzer.State. Pages are not counted.
+// Forgotten implements analysis.State. Pages are not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
 // asked notes which page a request for a list of tasks goes on from. If no answer in the whole recording has led to it,
 // and none that is under way can, the request is marked.
-func (m *Memory) asked(p *analyzer.Pass) {
+func (m *Memory) asked(p *analysis.Pass) {
 	x := p.Exchange
 	if x.Call.PageToken == "" {
 		return
@@ -94,7 +94,7 @@ func (m *Memory) asked(p *analyzer.Pass) {
 }
 
 // complete reports whether all tokens that agents gave are known.
-func (m *Memory) complete(p *analyzer.Pass) bool {
+func (m *Memory) complete(p *analysis.Pass) bool {
 	if p.RequestMissed() || m.missed || m.pages.Forgotten() > 0 || p.Lost() > 0 {
 		return false
 	}
@@ -107,15 +107,15 @@ func (m *Memory) complete(p *analyzer.Pass) bool {
 }
 
 // unread reports whether an exchange may have led to a further page, or may yet, and what it said was not read.
-func unread(x *analyzer.Exchange) bool {
+func unread(x *analysis.Exchange) bool {
 	return x.Call.Batch != nil || x.Call.Operation == a2a.ListTasks && (!x.Ended || x.Cut)
 }
 
 // UnknownToken reports whether a request asks for a page by a token that no agent gave anybody in the recording.
-func (m *Memory) UnknownToken(x *analyzer.Exchange) bool { return m.unknownToken.Of(x) }
+func (m *Memory) UnknownToken(x *analysis.Exchange) bool { return m.unknownToken.Of(x) }
 
 // answered remembers where the page at hand leads.
-func (m *Memory) answered(o *analyzer.Observation) {
+func (m *Memory) answered(o *analysis.Observation) {
 	x, list := o.Exchange, &o.Answer.Payload
 	token := list.Value.Get("nextPageToken").Text()
 	if list.Kind != a2a.TaskListPayload || token == "" {
@@ -135,7 +135,7 @@ func (m *Memory) answered(o *analyzer.Observation) {
 
 // Repeated reports whether the page at hand, which a token has led to, is the one that gave the token: with the same
 // tasks and the same token. Tasks that move while somebody turns pages may come again, but then the token is another.
-func (m *Memory) Repeated(x *analyzer.Exchange, list *a2a.Payload) bool {
+func (m *Memory) Repeated(x *analysis.Exchange, list *a2a.Payload) bool {
 	last := m.from.Of(x)
 	return last != nil && last.tasks != 0 && last.agent == x.Agent && last.tenant == x.Tenant &&
 		list.Value.Get("nextPageToken").Is(x.Call.PageToken) && m.idsOf(list) == last.tasks
@@ -160,28 +160,28 @@ func (m *Memory) idsOf(list *a2a.Payload) uint64 {
 // Misplaced returns the place of a task on an earlier page that a task on the page at hand, with this timestamp, should
 // have stood before: the timestamp had been seen before the first page was asked for, so that nothing has changed it in
 // between.
-func (m *Memory) Misplaced(x *analyzer.Exchange, taskID string, at time.Time) (analyzer.Place, bool) {
+func (m *Memory) Misplaced(x *analysis.Exchange, taskID string, at time.Time) (analysis.Place, bool) {
 	last := m.from.Of(x)
 	if last == nil || last.oldest.IsZero() {
-		return analyzer.Place{}, false
+		return analysis.Place{}, false
 	}
 	if !last.continues(&page{agent: x.Agent, tenant: x.Tenant, filter: m.filterOf(x)}) {
-		return analyzer.Place{}, false
+		return analysis.Place{}, false
 	}
 	t := m.tasks.Get(x, taskID)
 	if t == nil {
-		return analyzer.Place{}, false
+		return analysis.Place{}, false
 	}
 	stamped, same := t.StampedWith(at)
 	if !same || !last.oldest.Truncate(time.Second).Before(at.Truncate(time.Second)) {
-		return analyzer.Place{}, false
+		return analysis.Place{}, false
 	}
-	asked := analyzer.Exchange{Opened: last.first.Arrival, Started: last.first.At}
+	asked := analysis.Exchange{Opened: last.first.Arrival, Started: last.first.At}
 	return last.place, asked.BeganAfter(stamped)
 }
 
 // filterOf returns a number for what a list is restricted to.
-func (m *Memory) filterOf(x *analyzer.Exchange) uint64 {
+func (m *Memory) filterOf(x *analysis.Exchange) uint64 {
 	var h maphash.Hash
 	h.SetSeed(m.seed)
 	for _, name := range [...]string{"contextId", "status", "statusTimestampAfter"} {

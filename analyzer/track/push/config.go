@@ -3,12 +3,12 @@ package push
 import (
 	"slices"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
-func newConfig(x *analyzer.Exchange) *Config {
+func newConfig(x *analysis.Exchange) *Config {
 	asked := x.Call.PushConfig
 	return &Config{
 		ID: x.Call.ConfigID, TaskID: x.Call.TaskID,
@@ -34,7 +34,7 @@ type Configs struct {
 
 // Deletion returns what is known of the deletion of the config with that id, if it was over before the exchange began
 // and nothing can have made it again.
-func (p *Configs) Deletion(x *analyzer.Exchange, id string) *Deletion {
+func (p *Configs) Deletion(x *analysis.Exchange, id string) *Deletion {
 	if p == nil || id == "" || p.making > 0 {
 		return nil
 	}
@@ -54,28 +54,28 @@ func (p *Configs) Asked(url string) bool {
 // A Deletion is a confirmed deletion of a push notification config.
 type Deletion struct {
 	ID        string         // of the config
-	Place     analyzer.Place // of the answer that confirmed it
-	Confirmed analyzer.Moment
+	Place     analysis.Place // of the answer that confirmed it
+	Confirmed analysis.Moment
 
 	address string // of the config's URL; empty if not known
 }
 
 // A MissedConfig is a list that lacked a config.
 type MissedConfig struct {
-	Exchange *analyzer.Brief
-	Place    analyzer.Place // of the list
+	Exchange *analysis.Brief
+	Place    analysis.Place // of the list
 	Config   *Config
-	Listed   analyzer.Moment
+	Listed   analysis.Moment
 }
 
 // ConfigsOf returns what is known of the configs of the task with that id, at the agent that the exchange belongs to;
 // nil if nothing is.
-func (m *Memory) ConfigsOf(x *analyzer.Exchange, task string) *Configs {
+func (m *Memory) ConfigsOf(x *analysis.Exchange, task string) *Configs {
 	p, _ := m.configs.Get(x.TaskKey(task))
 	return p
 }
 
-func (m *Memory) makeConfigs(x *analyzer.Exchange, task string) *Configs {
+func (m *Memory) makeConfigs(x *analysis.Exchange, task string) *Configs {
 	p := m.ConfigsOf(x, task)
 	if p == nil {
 		p = &Configs{}
@@ -85,7 +85,7 @@ func (m *Memory) makeConfigs(x *analyzer.Exchange, task string) *Configs {
 }
 
 // asked remembers what a request asks about configs.
-func (m *Memory) asked(x *analyzer.Exchange, arrival uint64) {
+func (m *Memory) asked(x *analysis.Exchange, arrival uint64) {
 	for i := range x.Call.Batch { // what became of its calls is not followed
 		call := &x.Call.Batch[i]
 		if url := call.PushConfig.URL(); url != "" {
@@ -137,7 +137,7 @@ func (p *Configs) add(c *Config) {
 }
 
 // answered remembers what an answer, or an event, says of the config that its request asked for or deletes.
-func (m *Memory) answered(o *analyzer.Observation) {
+func (m *Memory) answered(o *analysis.Observation) {
 	x := o.Exchange
 	switch c := m.config.Of(x); {
 	case c != nil && !c.decided:
@@ -147,10 +147,10 @@ func (m *Memory) answered(o *analyzer.Observation) {
 	}
 }
 
-func succeeded(x *analyzer.Exchange) bool { return x.Response.Status >= 200 && x.Response.Status < 300 }
+func succeeded(x *analysis.Exchange) bool { return x.Response.Status >= 200 && x.Response.Status < 300 }
 
 // decide notes what became of the request for a config, if that can be told now.
-func (m *Memory) decide(o *analyzer.Observation, c *Config) {
+func (m *Memory) decide(o *analysis.Observation, c *Config) {
 	x, payload := o.Exchange, &o.Answer.Payload
 	task := taskIDOf(payload)
 	switch failure := o.Answer.Err; {
@@ -183,12 +183,12 @@ func (m *Memory) decide(o *analyzer.Observation, c *Config) {
 	c.decided = true
 }
 
-func (m *Memory) confirm(o *analyzer.Observation, c *Config) {
+func (m *Memory) confirm(o *analysis.Observation, c *Config) {
 	c.Confirmed = o.Moment()
 	m.made(o.Exchange, c, o.Arrival)
 }
 
-func (m *Memory) refuse(x *analyzer.Exchange, c *Config) {
+func (m *Memory) refuse(x *analysis.Exchange, c *Config) {
 	if p := m.ConfigsOf(x, c.TaskID); p != nil {
 		p.List = slices.DeleteFunc(p.List, func(other *Config) bool { return other == c })
 	}
@@ -197,7 +197,7 @@ func (m *Memory) refuse(x *analyzer.Exchange, c *Config) {
 }
 
 // made notes that a request for a config of a known task has been answered.
-func (m *Memory) made(x *analyzer.Exchange, c *Config, arrival uint64) {
+func (m *Memory) made(x *analysis.Exchange, c *Config, arrival uint64) {
 	if p := m.ConfigsOf(x, x.Call.TaskID); p != nil && x.Call.TaskID != "" {
 		p.making--
 		p.made = max(p.made, arrival)
@@ -208,7 +208,7 @@ func (m *Memory) made(x *analyzer.Exchange, c *Config, arrival uint64) {
 
 // deleted remembers a confirmed deletion, unless a request that is or was under way beside it may have made the config
 // again.
-func (m *Memory) deleted(o *analyzer.Observation) {
+func (m *Memory) deleted(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Call.TaskID == "" || x.Call.ConfigID == "" {
 		return
@@ -234,7 +234,7 @@ func (m *Memory) deleted(o *analyzer.Observation) {
 
 // listed remembers a list that is to be whole and lacks a config, which is a fault only if the task is active even
 // later: configs go when their task has ended.
-func (m *Memory) listed(o *analyzer.Observation) {
+func (m *Memory) listed(o *analysis.Observation) {
 	x := o.Exchange
 	if o.Answer.Err != nil || o.Dialects != a2a.Of(a2a.V1_0) {
 		return
@@ -270,7 +270,7 @@ func isWholeList(call *a2a.Call, payload *a2a.Payload) bool {
 }
 
 // seen notes for the configs of a task that it was seen at work, or that it has ended.
-func (m *Memory) seen(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+func (m *Memory) seen(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	p := m.ConfigsOf(x, seen.TaskID)
 	if p == nil || seen.Late || !seen.State.Known() {
 		return

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
@@ -21,11 +21,11 @@ type Delivery struct {
 }
 
 // Traced returns the delivery that a DeliveryTraced is about.
-func Traced(p *analyzer.Pass) *Delivery { return p.Detail.(*Delivery) }
+func Traced(p *analysis.Pass) *Delivery { return p.Detail.(*Delivery) }
 
 // delivered observes a notification as soon as it is known which configs can have caused it: at once, unless a request
 // is under way whose answer may say so.
-func (m *Memory) delivered(p *analyzer.Pass) {
+func (m *Memory) delivered(p *analysis.Pass) {
 	h := m.webhook.Of(p.Exchange)
 	if h == nil {
 		return
@@ -49,7 +49,7 @@ func (m *Memory) delivered(p *analyzer.Pass) {
 }
 
 // count counts what the receiver did with a notification.
-func (h *webhook) count(x *analyzer.Exchange) {
+func (h *webhook) count(x *analysis.Exchange) {
 	switch status := x.Response.Status; {
 	case succeeded(x):
 		h.taken++
@@ -73,7 +73,7 @@ func refusesAll(status int) bool {
 }
 
 // release ends the wait for what becomes of an exchange's config, if that is known.
-func (m *Memory) release(p *analyzer.Pass) {
+func (m *Memory) release(p *analysis.Pass) {
 	c := m.config.Of(p.Exchange)
 	if c == nil || !c.decided {
 		return
@@ -101,7 +101,7 @@ func (m *Memory) release(p *analyzer.Pass) {
 }
 
 // abandoned ends the wait where the exchange is over and never said.
-func (m *Memory) abandoned(p *analyzer.Pass) {
+func (m *Memory) abandoned(p *analysis.Pass) {
 	c := m.config.Of(p.Exchange)
 	if c == nil || c.decided {
 		return
@@ -114,13 +114,13 @@ func (m *Memory) abandoned(p *analyzer.Pass) {
 }
 
 // traced observes a notification with what is known now of the configs that can have caused it.
-func (m *Memory) traced(p *analyzer.Pass, w *waiting) {
+func (m *Memory) traced(p *analysis.Pass, w *waiting) {
 	x := w.o.Exchange
 	d := m.trace(x)
 	for _, c := range d.Configs {
 		c.tried = true
 	}
-	w.o.Kind, w.o.Detail = analyzer.DeliveryTraced, d
+	w.o.Kind, w.o.Detail = analysis.DeliveryTraced, d
 	p.Observe(w.o)
 	if known := m.ConfigsOf(x, x.Call.TaskID); known != nil && !succeeded(x) {
 		known.failed = true
@@ -128,7 +128,7 @@ func (m *Memory) traced(p *analyzer.Pass, w *waiting) {
 }
 
 // trace says which configs can have caused a notification.
-func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
+func (m *Memory) trace(x *analysis.Exchange) *Delivery {
 	h, id := m.webhook.Of(x), x.Call.TaskID
 	d := &Delivery{Refused: h.refused}
 	if sender, ok := m.sender(h, x); ok && sender.since < x.Opened { // which may be known by now
@@ -167,7 +167,7 @@ func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
 
 // idle observes, at the end of a capture, the configs for which nothing was sent although their task has ended. When
 // the capture ended has to be known.
-func (m *Memory) idle(p *analyzer.Pass) {
+func (m *Memory) idle(p *analysis.Pass) {
 	if m.missed {
 		return
 	}
@@ -179,8 +179,8 @@ func (m *Memory) idle(p *analyzer.Pass) {
 		for _, c := range known.List {
 			h, ok := m.webhooks.Get(c.address)
 			if ok && h.answers() && c.unused(t.Terminal) {
-				p.Observe(analyzer.Observation{
-					Kind: analyzer.ConfigIdle, Exchange: c.Exchange.Exchange(), Dialects: c.Exchange.Dialects,
+				p.Observe(analysis.Observation{
+					Kind: analysis.ConfigIdle, Exchange: c.Exchange.Exchange(), Dialects: c.Exchange.Dialects,
 					Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
 				})
 			}
@@ -189,13 +189,13 @@ func (m *Memory) idle(p *analyzer.Pass) {
 }
 
 // unused reports whether a config was there when its task ended, and nothing was sent for it.
-func (c *Config) unused(end *analyzer.TaskObservation) bool {
+func (c *Config) unused(end *analysis.TaskObservation) bool {
 	return !c.tried && !c.DeleteAsked && c.Active && c.Confirmed.Arrival < end.Arrival
 }
 
 // Idle returns the config that a ConfigIdle is about. Observation.Task is how its task ended, and At when the capture
 // did.
-func Idle(p *analyzer.Pass) *Config { return p.Detail.(*Config) }
+func Idle(p *analysis.Pass) *Config { return p.Detail.(*Config) }
 
 // answers reports whether the notifications of a webhook pass here, and were taken, all of them.
 func (h *webhook) answers() bool {

@@ -3,7 +3,7 @@ package push
 import (
 	"hash/maphash"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/task"
 )
@@ -23,7 +23,7 @@ const (
 // Memory is what is remembered of push notifications.
 type Memory struct {
 	tasks    *task.Memory
-	configs  *recent.Map[analyzer.TaskKey, *Configs]
+	configs  *recent.Map[analysis.TaskKey, *Configs]
 	webhooks *recent.Map[string, *webhook] // by address
 	tokens   *recent.Map[uint64, *TokenUse]
 	seed     maphash.Seed
@@ -31,8 +31,8 @@ type Memory struct {
 	atEnd    []any
 	waiting  int // notifications that wait until it is known which configs can have caused them
 
-	config  analyzer.Slot[*Config]  // that a request asks for
-	webhook analyzer.Slot[*webhook] // that it notifies
+	config  analysis.Slot[*Config]  // that a request asks for
+	webhook analysis.Slot[*webhook] // that it notifies
 }
 
 // A Config is a push notification config that a client asked for, on its own or along with a message.
@@ -43,9 +43,9 @@ type Config struct {
 	Token       string
 	Credentials string
 	Schemes     []string
-	Exchange    *analyzer.Brief // that asked for it, without its bodies
-	Place       analyzer.Place  // of the request's body
-	Confirmed   analyzer.Moment // when the agent's consent had been delivered; zero as long as there is none
+	Exchange    *analysis.Brief // that asked for it, without its bodies
+	Place       analysis.Place  // of the request's body
+	Confirmed   analysis.Moment // when the agent's consent had been delivered; zero as long as there is none
 	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
 	DeleteAsked bool            // somebody asked to delete it
 
@@ -58,6 +58,6 @@ type Config struct {
 
 // A waiting is a notification of a task that a send under way may be about to bring.
 type waiting struct {
-	o     analyzer.Observation
+	o     analysis.Observation
 	until []*Config // have been decided
 }

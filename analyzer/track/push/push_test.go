@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -82,11 +82,11 @@ func TestDeliveries(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			traced, configs := 0, 0
-			rule := enginetest.Rule("r", analyzer.DeliveryTraced, func(p *analyzer.Pass) {
+			rule := enginetest.Rule("r", analysis.DeliveryTraced, func(p *analysis.Pass) {
 				traced++
 				configs += len(Traced(p).Configs)
 			})
-			rule.Needs = []*analyzer.Tracker{Tracker}
+			rule.Needs = []*analysis.Tracker{Tracker}
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
 			c.Judge(rule)
@@ -100,15 +100,15 @@ func TestDeliveries(t *testing.T) {
 // Of the configs of one task the newest are remembered, and that there were more.
 func TestConfigsAreBounded(t *testing.T) {
 	var m *Memory
-	rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) { m = Of(p) })
-	rule.Needs = []*analyzer.Tracker{Tracker}
+	rule := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) { m = Of(p) })
+	rule.Needs = []*analysis.Tracker{Tracker}
 	c := &enginetest.Conversation{T: t}
 	for i := range maxConfigs + 2 {
 		id, url := fmt.Sprint("p", i), fmt.Sprintf("http://hotel:9100/%d", i)
 		c.Exchange("planner", create("t1", id, url), created("t1", id, url))
 	}
 	c.Judge(rule)
-	known := m.ConfigsOf(&analyzer.Exchange{Agent: "http://booker:9001/rpc"}, "t1")
+	known := m.ConfigsOf(&analysis.Exchange{Agent: "http://booker:9001/rpc"}, "t1")
 	if known == nil || len(known.List) != maxConfigs || !known.Crowded || known.List[0].ID != "p2" {
 		t.Errorf("got %+v, want the last %d configs", known, maxConfigs)
 	}
@@ -116,9 +116,9 @@ func TestConfigsAreBounded(t *testing.T) {
 
 // Webhooks and tasks with configs that had to be forgotten are counted.
 func TestForgottenWebhooks(t *testing.T) {
-	m := &Memory{configs: recent.New[analyzer.TaskKey, *Configs](2), webhooks: recent.New[string, *webhook](3)}
+	m := &Memory{configs: recent.New[analysis.TaskKey, *Configs](2), webhooks: recent.New[string, *webhook](3)}
 	for i := range 5 {
-		x := &analyzer.Exchange{Brief: analyzer.Brief{Dialects: a2a.Of(a2a.V1_0)}, Agent: "http://booker:9001/rpc"}
+		x := &analysis.Exchange{Brief: analysis.Brief{Dialects: a2a.Of(a2a.V1_0)}, Agent: "http://booker:9001/rpc"}
 		m.makeConfigs(x, fmt.Sprint("t", i))
 		m.giveWebhook(x, fmt.Sprintf("http://hotel:9100/%d", i), 1)
 	}
@@ -132,7 +132,7 @@ func TestUsersOfWebhooksAreBounded(t *testing.T) {
 	m := &Memory{webhooks: recent.New[string, *webhook](1)}
 	var h *webhook
 	for i := range 2 * maxUsers {
-		h = m.giveWebhook(&analyzer.Exchange{Agent: fmt.Sprint("agent ", i)}, hotel, 1)
+		h = m.giveWebhook(&analysis.Exchange{Agent: fmt.Sprint("agent ", i)}, hotel, 1)
 	}
 	if len(h.users) != maxUsers {
 		t.Errorf("%d agents are kept, want %d", len(h.users), maxUsers)

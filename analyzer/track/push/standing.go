@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/proxy/a2a"
 )
@@ -12,7 +12,7 @@ import (
 // A Standing is a push notification config that may be there when a capture ends, of a task that was not seen to end,
 // and whose notifications come to the recorder.
 type Standing struct {
-	Link     analyzer.Link // who configured it, and which agent has it
+	Link     analysis.Link // who configured it, and which agent has it
 	TaskID   string
 	ConfigID string // empty if it is not known
 	At       string // the recorder's own scheme and authority, to which the notifications come

@@ -3,13 +3,13 @@ package push
 import (
 	"hash/maphash"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // A TokenUse is a push notification config with a token.
 type TokenUse struct {
-	Place analyzer.Place // of the config
+	Place analysis.Place // of the config
 
 	task, url, config, message string
 }
@@ -17,7 +17,7 @@ type TokenUse struct {
 // TokenElsewhere returns an earlier config of the same client that has the token of the config in the request at hand,
 // if it is surely another one: for another task, or another config of the task with another URL. A message that is sent
 // again brings its config again. The task is that of the request, or the one that the message has started.
-func (m *Memory) TokenElsewhere(x *analyzer.Exchange, taskID string) *TokenUse {
+func (m *Memory) TokenElsewhere(x *analysis.Exchange, taskID string) *TokenUse {
 	now, key, ok := m.tokenUse(x, taskID)
 	if !ok {
 		return nil
@@ -34,7 +34,7 @@ func (m *Memory) TokenElsewhere(x *analyzer.Exchange, taskID string) *TokenUse {
 }
 
 // usedToken remembers the token of the config in a request, now that its task is known.
-func (m *Memory) usedToken(x *analyzer.Exchange, taskID string) {
+func (m *Memory) usedToken(x *analysis.Exchange, taskID string) {
 	if now, key, ok := m.tokenUse(x, taskID); ok {
 		if _, known := m.tokens.Get(key); !known {
 			m.tokens.Put(key, now)
@@ -42,7 +42,7 @@ func (m *Memory) usedToken(x *analyzer.Exchange, taskID string) {
 	}
 }
 
-func (m *Memory) tokenUse(x *analyzer.Exchange, taskID string) (use *TokenUse, key uint64, ok bool) {
+func (m *Memory) tokenUse(x *analysis.Exchange, taskID string) (use *TokenUse, key uint64, ok bool) {
 	config := x.Call.PushConfig
 	token := config.Token()
 	if token == "" || config.URL() == "" || taskID == "" || x.Dialects != a2a.Of(a2a.V1_0) {

@@ -5,39 +5,39 @@ package push
 import (
 	"hash/maphash"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
 // Tracker remembers push notification configs and webhooks. It recognises the notifications that come to these.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "push",
 	Doc:   "push notification configs, the webhooks of agents, and the notifications that came to them",
-	Needs: []*analyzer.Tracker{task.Tracker},
-	On: analyzer.RequestDecoded | analyzer.RequestDone | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen |
-		analyzer.AnswerDone | analyzer.WebhookDone | analyzer.ExchangeDone | analyzer.CaptureDone,
-	Makes: analyzer.DeliveryTraced | analyzer.ConfigIdle,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{task.Tracker},
+	On: analysis.RequestDecoded | analysis.RequestDone | analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen |
+		analysis.AnswerDone | analysis.WebhookDone | analysis.ExchangeDone | analysis.CaptureDone,
+	Makes: analysis.DeliveryTraced | analysis.ConfigIdle,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			tasks:    s.State(task.Tracker).(*task.Memory),
-			configs:  recent.New[analyzer.TaskKey, *Configs](maxTasks),
+			configs:  recent.New[analysis.TaskKey, *Configs](maxTasks),
 			webhooks: recent.New[string, *webhook](maxWebhooks),
 			tokens:   recent.New[uint64, *TokenUse](maxTokens),
 			seed:     maphash.MakeSeed(),
-			config:   analyzer.NewSlot[*Config](s),
-			webhook:  analyzer.NewSlot[*webhook](s),
+			config:   analysis.NewSlot[*Config](s),
+			webhook:  analysis.NewSlot[*webhook](s),
 			atEnd:    s.Given(),
 		}
 	},
 }
 
 // Of returns what is remembered of push notifications.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	x := p.Exchange
 	if p.RequestMissed() && !m.missed {
 		m.missed = true
@@ -46,34 +46,34 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		}
 	}
 	switch p.Kind {
-	case analyzer.RequestDecoded:
+	case analysis.RequestDecoded:
 		m.notice(x)
-	case analyzer.RequestDone:
+	case analysis.RequestDone:
 		m.asked(x, p.Arrival)
 		m.usedToken(x, x.Call.TaskID)
-	case analyzer.AnswerSeen, analyzer.EventSeen:
+	case analysis.AnswerSeen, analysis.EventSeen:
 		if p.Answer != nil {
 			m.answered(p.Observation)
 		}
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		m.seen(x, p.Task)
 		if x.Call.Operation.Sends() && x.Call.TaskID == "" && p.Task.Snapshot {
 			m.usedToken(x, p.Task.TaskID)
 		}
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		if x.Call.Operation == a2a.ListPushConfigs && p.Event == nil {
 			m.listed(p.Observation)
 		}
 		m.release(p)
-	case analyzer.WebhookDone:
+	case analysis.WebhookDone:
 		m.delivered(p)
-	case analyzer.ExchangeDone:
+	case analysis.ExchangeDone:
 		m.abandoned(p)
-	case analyzer.CaptureDone:
+	case analysis.CaptureDone:
 		m.idle(p)
 		m.tellStanding()
 	}
 }
 
-// Forgotten implements analyzer.State: it returns how many webhooks and tasks with configs were.
+// Forgotten implements analysis.State: it returns how many webhooks and tasks with configs were.
 func (m *Memory) Forgotten() int { return m.configs.Forgotten() + m.webhooks.Forgotten() }

@@ -3,8 +3,8 @@ package push
 import (
 	"slices"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -29,7 +29,7 @@ type webhookUser struct {
 }
 
 // giveWebhook remembers that the agent of a call was given a webhook.
-func (m *Memory) giveWebhook(x *analyzer.Exchange, target string, arrival uint64) *webhook {
+func (m *Memory) giveWebhook(x *analysis.Exchange, target string, arrival uint64) *webhook {
 	at := address.Of(target)
 	h, ok := m.webhooks.Get(at)
 	if !ok {
@@ -58,7 +58,7 @@ func (h *webhook) expect(c *Config) {
 
 // notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
 // decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
-func (m *Memory) notice(x *analyzer.Exchange) {
+func (m *Memory) notice(x *analysis.Exchange) {
 	h, ok := m.webhooks.Get(x.Address)
 	if !ok {
 		return
@@ -81,7 +81,7 @@ func (m *Memory) notice(x *analyzer.Exchange) {
 
 // notifies reports whether a request to a webhook is a notification: it carries what could be one, and not a challenge
 // or somebody else's event.
-func notifies(x *analyzer.Exchange, p *a2a.Payload) bool {
+func notifies(x *analysis.Exchange, p *a2a.Payload) bool {
 	switch p.Kind {
 	case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
 		return x.Request.Method == "POST" || !p.Dialects.Empty()
@@ -94,7 +94,7 @@ func notifies(x *analyzer.Exchange, p *a2a.Payload) bool {
 
 // usersOf returns which of the agents that were given a webhook can have sent a notification: all of them, unless the
 // address that it came to was made for one.
-func (h *webhook) usersOf(x *analyzer.Exchange) []webhookUser {
+func (h *webhook) usersOf(x *analysis.Exchange) []webhookUser {
 	if x.Sender == "" {
 		return h.users
 	}
@@ -109,7 +109,7 @@ func (h *webhook) usersOf(x *analyzer.Exchange) []webhookUser {
 
 // sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
 // only one that is known to have the task.
-func (m *Memory) sender(h *webhook, x *analyzer.Exchange) (webhookUser, bool) {
+func (m *Memory) sender(h *webhook, x *analysis.Exchange) (webhookUser, bool) {
 	users, task := h.usersOf(x), x.Call.TaskID
 	if m.missed && x.Sender == "" {
 		return webhookUser{}, false // another agent may have been given it by a request that was not recorded
@@ -119,7 +119,7 @@ func (m *Memory) sender(h *webhook, x *analyzer.Exchange) (webhookUser, bool) {
 	}
 	var found []webhookUser
 	for _, u := range users {
-		if m.tasks.At(analyzer.TaskKeyOf(u.agent, u.tenant, task)) != nil {
+		if m.tasks.At(analysis.TaskKeyOf(u.agent, u.tenant, task)) != nil {
 			found = append(found, u)
 		}
 	}
@@ -145,4 +145,4 @@ func taskIDOf(p *a2a.Payload) string {
 }
 
 // Configured reports whether the exchange is a notification to a webhook whose config was seen.
-func (m *Memory) Configured(x *analyzer.Exchange) bool { return m.webhook.Of(x) != nil }
+func (m *Memory) Configured(x *analysis.Exchange) bool { return m.webhook.Of(x) != nil }

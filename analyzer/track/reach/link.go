@@ -3,13 +3,13 @@ package reach
 import (
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // A Refusal is a call that an agent has answered with an error, as one does that did not understand it.
 type Refusal struct {
-	Exchange *analyzer.Exchange // without its bodies
+	Exchange *analysis.Exchange // without its bodies
 	Version  bool               // the error says that the version is not supported
 	NoRoute  bool               // the agent says that it does not have the path
 
@@ -17,10 +17,10 @@ type Refusal struct {
 }
 
 // RefusalsOf returns the calls that a LinkRefused is about, one at least, in the order of their answers.
-func RefusalsOf(p *analyzer.Pass) []Refusal { return p.Detail.([]Refusal) }
+func RefusalsOf(p *analysis.Pass) []Refusal { return p.Detail.([]Refusal) }
 
 // answered remembers how a call was answered.
-func (m *Memory) answered(o *analyzer.Observation) {
+func (m *Memory) answered(o *analysis.Observation) {
 	x := o.Exchange
 	if x.Endpoint == nil || !x.Outcome.Known() {
 		return
@@ -42,7 +42,7 @@ func (m *Memory) answered(o *analyzer.Observation) {
 }
 
 // has reports whether a call to the same interface in the same dialect has been refused.
-func (l *link) has(x *analyzer.Exchange) bool {
+func (l *link) has(x *analysis.Exchange) bool {
 	for i := range l.refusals {
 		if r := l.refusals[i].Exchange; r.Endpoint == x.Endpoint && r.Call.Dialects == x.Call.Dialects {
 			return true
@@ -52,14 +52,14 @@ func (l *link) has(x *analyzer.Exchange) bool {
 }
 
 // refused observes, at the end of a capture, the links on which calls were refused and none succeeded.
-func (m *Memory) refused(p *analyzer.Pass) {
+func (m *Memory) refused(p *analysis.Pass) {
 	for _, l := range m.links.All() {
 		if l.succeeded || len(l.refusals) == 0 {
 			continue
 		}
 		x := l.refusals[0].Exchange
-		p.Observe(analyzer.Observation{
-			Kind: analyzer.LinkRefused, Exchange: x, Dialects: orAll(l.refusals[0].dialects),
+		p.Observe(analysis.Observation{
+			Kind: analysis.LinkRefused, Exchange: x, Dialects: orAll(l.refusals[0].dialects),
 			Place: x.RequestPlace(), Detail: l.refusals,
 		})
 	}
@@ -75,7 +75,7 @@ func orAll(in a2a.Dialects) a2a.Dialects {
 
 // NotUnderstood reports whether an error is one with which an agent answers what it does not understand: the method or
 // the path, the shape of the request, or its version.
-func NotUnderstood(o *analyzer.Observation) bool {
+func NotUnderstood(o *analysis.Observation) bool {
 	switch o.Answer.Err.Name {
 	case a2a.MethodNotFound, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
 		return true
@@ -85,7 +85,7 @@ func NotUnderstood(o *analyzer.Observation) bool {
 
 // NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
 // names.
-func NoRoute(o *analyzer.Observation) bool {
+func NoRoute(o *analysis.Observation) bool {
 	x := o.Exchange
 	if x.Call.Binding != a2a.HTTPJSON || o.Answer.Err == nil || o.Answer.Err.Name.A2A() {
 		return false

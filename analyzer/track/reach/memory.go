@@ -1,7 +1,7 @@
 package reach
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 )
 
@@ -16,7 +16,7 @@ const (
 type Memory struct {
 	origins *recent.Map[string, *origin]
 	ways    *recent.Map[way, string] // what kept the last exchange from the agent; "" if nothing did
-	links   *recent.Map[analyzer.Link, *link]
+	links   *recent.Map[analysis.Link, *link]
 }
 
 // A way is one on which a client comes to an agent.
@@ -24,11 +24,11 @@ type way struct{ client, origin string }
 
 // An origin is a scheme, host and port of an agent, and whether anybody is there.
 type origin struct {
-	answered analyzer.Moment // when its last answer was complete
+	answered analysis.Moment // when its last answer was complete
 	broken   string          // place of the last answer, if that was a failure of the server
 	attempts int             // that failed since, and began after that
-	first    analyzer.Place  // of them
-	last     *analyzer.Exchange
+	first    analysis.Place  // of them
+	last     *analysis.Exchange
 	why      string // the last one failed
 	agent    bool   // somebody takes it for an agent: it was called, or asked for its card
 }

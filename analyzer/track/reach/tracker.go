@@ -3,47 +3,47 @@
 package reach
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 )
 
 // Tracker remembers what kept calls from success.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "reach",
 	Doc:   "which agents could not be reached, and which calls were refused on links where none succeeded",
-	On:    analyzer.AnswerDone | analyzer.CallEnded | analyzer.ExchangeDone | analyzer.CaptureDone,
-	Makes: analyzer.AgentGone | analyzer.LinkRefused,
-	New: func(*analyzer.Setup) analyzer.State {
+	On:    analysis.AnswerDone | analysis.CallEnded | analysis.ExchangeDone | analysis.CaptureDone,
+	Makes: analysis.AgentGone | analysis.LinkRefused,
+	New: func(*analysis.Setup) analysis.State {
 		return &Memory{
 			origins: recent.New[string, *origin](maxOrigins),
 			ways:    recent.New[way, string](maxOrigins),
-			links:   recent.New[analyzer.Link, *link](maxLinks),
+			links:   recent.New[analysis.Link, *link](maxLinks),
 		}
 	},
 }
 
 // Of returns what is remembered of who gets through.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		m.answered(p.Observation)
-	case analyzer.CallEnded:
+	case analysis.CallEnded:
 		m.ways.Put(wayOf(p.Exchange), kept(p.Observation))
 		if p.Exchange.Call.Operation != a2a.Webhook { // where nobody takes the host for an agent
 			m.looked(p.Observation)
 		}
-	case analyzer.ExchangeDone:
+	case analysis.ExchangeDone:
 		m.done(p.Observation)
-	case analyzer.CaptureDone:
+	case analysis.CaptureDone:
 		m.gone(p)
 		m.refused(p)
 	}
 }
 
-// Forgotten implements analyzer.State. Nothing is counted: an agent that is gone was reported when it went, and a link
+// Forgotten implements analysis.State. Nothing is counted: an agent that is gone was reported when it went, and a link
 // without success is in the verdict, whether or not it is known here why.
 func (m *Memory) Forgotten() int { return 0 }

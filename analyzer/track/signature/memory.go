@@ -3,7 +3,7 @@ package signature
 import (
 	"crypto/sha256"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/recent"
 )
@@ -38,7 +38,7 @@ type keySource struct {
 type Memory struct {
 	given   []keySource
 	fetched *recent.Map[string, *keySource]             // by keyAddress
-	awaited *recent.Map[string, []analyzer.Observation] // the same: cards whose signatures name it
+	awaited *recent.Map[string, []analysis.Observation] // the same: cards whose signatures name it
 	checked *recent.Map[[sha256.Size]byte, []Check]
 	changes uint64 // how often keys were fetched
 }

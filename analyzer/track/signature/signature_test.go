@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/jws"
@@ -51,9 +51,9 @@ const (
 )
 
 // rule returns one that looks at what is known of signatures.
-func rule(check func(p *analyzer.Pass)) *analyzer.Rule {
-	r := enginetest.Rule("seen", analyzer.CardVerified, check)
-	r.Needs = []*analyzer.Tracker{signature.Tracker}
+func rule(check func(p *analysis.Pass)) *analysis.Rule {
+	r := enginetest.Rule("seen", analysis.CardVerified, check)
+	r.Needs = []*analysis.Tracker{signature.Tracker}
 	return r
 }
 
@@ -132,7 +132,7 @@ func TestSignaturesChecked(t *testing.T) {
 				options = append(options, signature.WithKeys("keys.json", keys))
 			}
 			var got []string
-			e := engine.New([]*analyzer.Rule{rule(func(p *analyzer.Pass) {
+			e := engine.New([]*analysis.Rule{rule(func(p *analysis.Pass) {
 				for _, s := range signature.Checks(p) {
 					line := fmt.Sprintf("%d %v %s", p.Exchange.Seq, s.Valid, s.Source)
 					if s.Uncertain {
@@ -163,7 +163,7 @@ func TestSignaturesAreBounded(t *testing.T) {
 	c := &enginetest.Conversation{T: t}
 	fetch(c, cardURL, card)
 	checked := 0
-	e := engine.New([]*analyzer.Rule{rule(func(p *analyzer.Pass) { checked += len(signature.Checks(p)) })},
+	e := engine.New([]*analysis.Rule{rule(func(p *analysis.Pass) { checked += len(signature.Checks(p)) })},
 		signature.WithKeys("keys.json", keys))
 	for _, s := range c.Steps {
 		e.Step(s)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/recent"
@@ -18,11 +18,11 @@ import (
 )
 
 // Tracker verifies the signatures of cards as keys become known.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "signature",
 	Doc:   "the keys that verify agent cards, and the cards that wait for keys",
-	On:    analyzer.RequestRead | analyzer.CardSeen | analyzer.BodySeen,
-	Makes: analyzer.CardVerified,
+	On:    analysis.RequestRead | analysis.CardSeen | analysis.BodySeen,
+	Makes: analysis.CardVerified,
 	New:   newMemory,
 }
 
@@ -32,12 +32,12 @@ func WithKeys(name string, keys jws.KeySet) engine.Option {
 }
 
 // Checks returns what is known of the signatures of the card that a CardVerified is about.
-func Checks(p *analyzer.Pass) []Check { return p.Detail.([]Check) }
+func Checks(p *analysis.Pass) []Check { return p.Detail.([]Check) }
 
-func newMemory(s *analyzer.Setup) analyzer.State {
+func newMemory(s *analysis.Setup) analysis.State {
 	m := &Memory{
 		fetched: recent.New[string, *keySource](maxKeySets),
-		awaited: recent.New[string, []analyzer.Observation](maxKeySets),
+		awaited: recent.New[string, []analysis.Observation](maxKeySets),
 		checked: recent.New[[sha256.Size]byte, []Check](maxChecked),
 	}
 	for _, given := range s.Given() {
@@ -46,25 +46,25 @@ func newMemory(s *analyzer.Setup) analyzer.State {
 	return m
 }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
-	case analyzer.RequestRead:
+	case analysis.RequestRead:
 		if x := p.Exchange; !x.Judged() && x.Request.Method == http.MethodGet && m.awaited.Len() > 0 {
 			_, x.Gather = m.awaited.Get(requestAddress(x))
 		}
-	case analyzer.CardSeen:
+	case analysis.CardSeen:
 		m.signed(p)
-	case analyzer.BodySeen:
+	case analysis.BodySeen:
 		m.keysFetched(p)
 	}
 }
 
-// Forgotten implements analyzer.State. Keys are not counted.
+// Forgotten implements analysis.State. Keys are not counted.
 func (m *Memory) Forgotten() int { return 0 }
 
 // signed verifies the signatures of a card as far as their keys are known, and remembers where the others are.
-func (m *Memory) signed(p *analyzer.Pass) {
+func (m *Memory) signed(p *analysis.Pass) {
 	o := p.Observation
 	if !o.Card.Modern || !o.Card.Signed || len(o.Card.Raw()) > maxSigned || credential.HasPlaceholder(o.Card.Raw()) {
 		return
@@ -83,7 +83,7 @@ func (m *Memory) signed(p *analyzer.Pass) {
 }
 
 // await remembers a card that can be verified when keys are fetched from an address.
-func (m *Memory) await(at string, card *analyzer.Observation) {
+func (m *Memory) await(at string, card *analysis.Observation) {
 	waiting, _ := m.awaited.Get(at)
 	if n := len(waiting); n > 0 && waiting[n-1].Place == card.Place { // another signature of it names the same
 		return
@@ -95,18 +95,18 @@ func (m *Memory) await(at string, card *analyzer.Observation) {
 }
 
 // verified observes what known keys say of a card's signatures.
-func (m *Memory) verified(p *analyzer.Pass, card *analyzer.Observation) {
+func (m *Memory) verified(p *analysis.Pass, card *analysis.Observation) {
 	checks := m.check(card.Card, card.Arrival)
 	if len(checks) == 0 {
 		return
 	}
 	o := *card
-	o.Kind, o.Detail = analyzer.CardVerified, checks
+	o.Kind, o.Detail = analysis.CardVerified, checks
 	p.Observe(o)
 }
 
 // keysFetched takes a set of keys that a client fetched, and verifies the cards that waited for it.
-func (m *Memory) keysFetched(p *analyzer.Pass) {
+func (m *Memory) keysFetched(p *analysis.Pass) {
 	x := p.Exchange
 	if x.Response.Status != http.StatusOK {
 		return

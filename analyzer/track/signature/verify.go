@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/address"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/jws"
 	"a2atap/proxy/a2a"
 )
@@ -17,7 +17,7 @@ func keyAddress(url string) string {
 	return address.Of(base) + "?" + query
 }
 
-func requestAddress(x *analyzer.Exchange) string {
+func requestAddress(x *analysis.Exchange) string {
 	_, query, _ := strings.Cut(x.Request.Target, "?")
 	return x.Address + "?" + query
 }

@@ -3,7 +3,7 @@ package stream
 import (
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 )
 
@@ -14,12 +14,12 @@ const (
 
 // Memory is what is remembered of streams.
 type Memory struct {
-	streams analyzer.Slot[*Stream]
-	tasks   *recent.Map[analyzer.TaskKey, *task]
+	streams analysis.Slot[*Stream]
+	tasks   *recent.Map[analysis.TaskKey, *task]
 }
 
 // In returns what the stream of an exchange has shown; nil if its answer is no event stream.
-func (m *Memory) In(x *analyzer.Exchange) *Stream {
+func (m *Memory) In(x *analysis.Exchange) *Stream {
 	if x.Stream == nil {
 		return nil
 	}

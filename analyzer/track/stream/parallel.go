@@ -3,13 +3,13 @@ package stream
 import (
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
 
 // asked notes that another stream of a task is asked for while one is open.
-func (m *Memory) asked(x *analyzer.Exchange) {
+func (m *Memory) asked(x *analysis.Exchange) {
 	if !x.Call.Operation.Streams() || x.Call.TaskID == "" {
 		return
 	}
@@ -19,7 +19,7 @@ func (m *Memory) asked(x *analyzer.Exchange) {
 }
 
 // follow remembers an event for the comparison with other streams of the task. Only 1.0 says that they are alike.
-func (m *Memory) follow(o *analyzer.Observation, s *Stream) {
+func (m *Memory) follow(o *analysis.Observation, s *Stream) {
 	x := o.Exchange
 	if !x.Call.Operation.Streams() || o.Dialects != a2a.Of(a2a.V1_0) || s.TaskID == "" {
 		return
@@ -47,7 +47,7 @@ func (m *Memory) follow(o *analyzer.Observation, s *Stream) {
 }
 
 // finished remembers that a stream is over.
-func (m *Memory) finished(o *analyzer.Observation) {
+func (m *Memory) finished(o *analysis.Observation) {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {
 		return
@@ -74,7 +74,7 @@ func (m *Memory) finished(o *analyzer.Observation) {
 
 // Disconnected returns the client that left another stream of the same task, over another connection, while the
 // observation's stream was open; nil if none did, or the last one more than so long before the stream's end.
-func (m *Memory) Disconnected(o *analyzer.Observation, most time.Duration) *Disconnect {
+func (m *Memory) Disconnected(o *analysis.Observation, most time.Duration) *Disconnect {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {
 		return nil
@@ -95,7 +95,7 @@ func (m *Memory) Disconnected(o *analyzer.Observation, most time.Duration) *Disc
 // A Divergence is where two streams of one task differ.
 type Divergence struct {
 	K       int            // number of the event in the stream at hand; 0 if it is not one event
-	Other   analyzer.Place // the event of the other stream, or that stream
+	Other   analysis.Place // the event of the other stream, or that stream
 	Missing int            // how many updates of the other stream are not there in a row
 }
 
@@ -105,7 +105,7 @@ type Divergence struct {
 // Two streams that both ended with the end of the task are compared backwards from there: the shorter one has to be the
 // end of the longer one. Of a stream that its client left, all updates have to stand in a row in an older one that went
 // on to the end.
-func (m *Memory) Diverges(o *analyzer.Observation) (d *Divergence, compared bool) {
+func (m *Memory) Diverges(o *analysis.Observation) (d *Divergence, compared bool) {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {
 		return nil, false
@@ -124,12 +124,12 @@ func (m *Memory) Diverges(o *analyzer.Observation) (d *Divergence, compared bool
 		case this.whole && r.whole:
 			compared = true
 			if k, other, differ := this.backwards(r); differ {
-				return &Divergence{K: k, Other: analyzer.Place{Exchange: r.exchange, Response: true}.Event(other)}, true
+				return &Divergence{K: k, Other: analysis.Place{Exchange: r.exchange, Response: true}.Event(other)}, true
 			}
 		case this.whole && r.left && r.known && this.precedes(r):
 			compared = true
 			if !this.contains(r) {
-				other := analyzer.Place{Exchange: r.exchange, Response: true}.Body()
+				other := analysis.Place{Exchange: r.exchange, Response: true}.Body()
 				return &Divergence{Other: other, Missing: r.count}, true
 			}
 		}

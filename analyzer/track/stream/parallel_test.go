@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
@@ -77,13 +77,13 @@ func TestDiverges(t *testing.T) {
 			var compared bool
 			var found *Divergence
 			var m *Memory
-			rule := enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) {
+			rule := enginetest.Rule("r", analysis.StreamEnded, func(p *analysis.Pass) {
 				m = Of(p)
 				if d, ok := m.Diverges(p.Observation); ok {
 					compared, found = true, d
 				}
 			})
-			rule.Needs = []*analyzer.Tracker{Tracker}
+			rule.Needs = []*analysis.Tracker{Tracker}
 			two(t, test.first, test.second).Judge(rule)
 			if compared != test.compared || (found != nil) != (test.k > 0) {
 				t.Fatalf("compared %v, found %+v; want %v, and a difference: %v", compared, found, test.compared, test.k > 0)
@@ -108,13 +108,13 @@ func TestRunsAreBounded(t *testing.T) {
 		c.Event(1, enginetest.Working)
 	}
 	var m *Memory
-	rule := enginetest.Rule("r", analyzer.EventSeen, func(p *analyzer.Pass) { m = Of(p) })
-	rule.Needs = []*analyzer.Tracker{Tracker}
-	e := engine.New([]*analyzer.Rule{rule})
+	rule := enginetest.Rule("r", analysis.EventSeen, func(p *analysis.Pass) { m = Of(p) })
+	rule.Needs = []*analysis.Tracker{Tracker}
+	e := engine.New([]*analysis.Rule{rule})
 	for _, s := range c.Steps {
 		e.Step(s)
 	}
-	key := analyzer.TaskKeyOf("http://booker:9001/rpc", "", "t1")
+	key := analysis.TaskKeyOf("http://booker:9001/rpc", "", "t1")
 	known, ok := m.tasks.Get(key)
 	if !ok || len(known.runs) != maxRuns || known.runs[0].exchange != 2*maxRuns+1 || !known.shared {
 		t.Errorf("got %+v, want the last %d streams", known, maxRuns)

@@ -1,7 +1,7 @@
 package stream
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 )
 
@@ -9,8 +9,8 @@ import (
 // of the task. They are gathered from when a second stream is asked for.
 type run struct {
 	exchange uint64
-	opened   analyzer.Moment // when the first event came: from then on the stream was surely attached to the task
-	began    analyzer.Moment // when the request began
+	opened   analysis.Moment // when the first event came: from then on the stream was surely attached to the task
+	began    analysis.Moment // when the request began
 	closed   uint64          // arrival of the step that ended it; 0 while it is open
 	viewer   digest.Digest
 	left     bool // the client ended it
@@ -39,7 +39,7 @@ func (r *run) add(u update) {
 // back returns the update that is i before the last one.
 func (r *run) back(i int) update { return r.recent[(r.count-1-i)%maxUpdates] }
 
-func (r *run) close(o *analyzer.Observation, s *Stream) {
+func (r *run) close(o *analysis.Observation, s *Stream) {
 	r.closed = max(o.Arrival, 1)
 	r.left = o.End.ByClient()
 	r.known = !s.Gap && s.Failed == 0 && s.Rest == nil

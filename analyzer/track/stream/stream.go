@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // A Stream is what has been seen of an event stream before the observation at hand.
 type Stream struct {
-	*analyzer.Stream
+	*analysis.Stream
 	First    a2a.PayloadKind // what the first event held
 	Begun    int             // its number; 0 if none came
 	Newest   int             // number of the last event; 0 if none came
@@ -30,8 +30,8 @@ type Stream struct {
 	Clock    Clock           // behind the times that the events tell
 	Stamp    *Stamp          // the latest timestamp of a status of TaskID; nil if none could be read
 
-	NamedTask    *analyzer.TaskObservation // the first that named a task, or nil
-	NamedContext *analyzer.TaskObservation // the first that named a context, or nil
+	NamedTask    *analysis.TaskObservation // the first that named a task, or nil
+	NamedContext *analysis.TaskObservation // the first that named a context, or nil
 
 	run *run // its updates, where streams of one task are compared
 }
@@ -45,7 +45,7 @@ type Stamp struct {
 }
 
 // add remembers one event, which the engine has counted already.
-func (s *Stream) add(o *analyzer.Observation) {
+func (s *Stream) add(o *analysis.Observation) {
 	k, a := o.Event.K, o.Answer
 	if s.Events == 1 {
 		s.First, s.Begun = a.Payload.Kind, k
@@ -129,7 +129,7 @@ func ReadTimestamp(text string) (at time.Time, unit time.Duration, ok bool) {
 }
 
 // name remembers what an event names, unless an earlier one did.
-func (s *Stream) name(seen *analyzer.TaskObservation) {
+func (s *Stream) name(seen *analysis.TaskObservation) {
 	if s.NamedTask == nil {
 		s.NamedTask = seen
 	}
@@ -139,7 +139,7 @@ func (s *Stream) name(seen *analyzer.TaskObservation) {
 }
 
 // OpenAfter returns for how long the body stayed open after its newest event, and whether that is known.
-func (s *Stream) OpenAfter(end *analyzer.StreamEnd) (time.Duration, bool) {
+func (s *Stream) OpenAfter(end *analysis.StreamEnd) (time.Duration, bool) {
 	if end.At.IsZero() || s.NewestAt.IsZero() {
 		return 0, false
 	}

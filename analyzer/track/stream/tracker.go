@@ -3,7 +3,7 @@
 package stream
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 )
 
@@ -11,44 +11,44 @@ import (
 const maxTasks = 5_000
 
 // Tracker remembers what the events of each stream have shown, and compares the streams of a task.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name: "stream",
 	Doc:  "what event streams have shown, and the streams of one task beside each other",
-	On:   analyzer.RequestDone | analyzer.StatusSeen | analyzer.TaskSeen | analyzer.AnswerDone | analyzer.StreamEnded,
-	New: func(s *analyzer.Setup) analyzer.State {
+	On:   analysis.RequestDone | analysis.StatusSeen | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
-			streams: analyzer.NewSlot[*Stream](s),
-			tasks:   recent.New[analyzer.TaskKey, *task](maxTasks),
+			streams: analysis.NewSlot[*Stream](s),
+			tasks:   recent.New[analysis.TaskKey, *task](maxTasks),
 		}
 	},
 }
 
 // Of returns what is remembered of streams.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	x := p.Exchange
 	switch p.Kind {
-	case analyzer.RequestDone:
+	case analysis.RequestDone:
 		m.asked(x)
-	case analyzer.StatusSeen:
+	case analysis.StatusSeen:
 		if s := m.In(x); s != nil {
 			s.time(p.Entity)
 		}
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		if s := m.In(x); s != nil {
 			s.name(p.Task)
 		}
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		if s := m.In(x); s != nil {
 			s.add(p.Observation)
 			m.follow(p.Observation, s)
 		}
-	case analyzer.StreamEnded:
+	case analysis.StreamEnded:
 		m.finished(p.Observation)
 	}
 }
 
-// Forgotten implements analyzer.State. Streams that were not compared are not counted.
+// Forgotten implements analysis.State. Streams that were not compared are not counted.
 func (m *Memory) Forgotten() int { return 0 }

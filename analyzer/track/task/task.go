@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -17,29 +17,29 @@ const (
 // A Task is what is known of one task.
 type Task struct {
 	ID       string
-	Context  *analyzer.TaskObservation // the first one that named a context; nil if none did
+	Context  *analysis.TaskObservation // the first one that named a context; nil if none did
 	Moved    bool                      // it was seen in another context than the first
-	Last     *analyzer.TaskObservation // the newest one of a state, by arrival; nil if there was none
-	Terminal *analyzer.TaskObservation // the first one in a terminal state; nil if there was none
+	Last     *analysis.TaskObservation // the newest one of a state, by arrival; nil if there was none
+	Terminal *analysis.TaskObservation // the first one in a terminal state; nil if there was none
 	Created  *Creation                 // the send that brought it into being, if that was seen
-	First    *analyzer.TaskObservation // the first look at it that an answer gave; nil if there was none
-	FirstFor analyzer.Principal        // for whom First was; 0 if that did not show
+	First    *analysis.TaskObservation // the first look at it that an answer gave; nil if there was none
+	FirstFor analysis.Principal        // for whom First was; 0 if that did not show
 	Reopened bool                      // a message went to it when it had ended, or may have
 
 	shownBy  uint64                   // the exchange that showed it first
 	stamp    time.Time                // of its status, when it was last seen
-	stamped  analyzer.Moment          // when that timestamp was first seen
+	stamped  analysis.Moment          // when that timestamp was first seen
 	ending   uint64                   // for which caller Terminal was
 	canceled *Cancellation            // of it when it was known to have ended; nil if there was none
 	sending  uint64                   // the send to it that has not shown it yet
-	sent     []*analyzer.SentMessage  // to it, newest last, bounded
-	first    [1]*analyzer.SentMessage // room for the only one that most have
+	sent     []*analysis.SentMessage  // to it, newest last, bounded
+	first    [1]*analysis.SentMessage // room for the only one that most have
 	creation Creation                 // that Created is
 }
 
 // A Creation is a send without a task id that was answered with a task.
 type Creation struct {
-	Place      analyzer.Place
+	Place      analysis.Place
 	MessageID  string
 	ContextID  string   // that the client sent; empty if none
 	References []string // tasks that the message refers to
@@ -47,12 +47,12 @@ type Creation struct {
 
 // A Cancellation is the wish to cancel a task that was known to have ended.
 type Cancellation struct {
-	Place analyzer.Place // of the request
-	began analyzer.Moment
+	Place analysis.Place // of the request
+	began analysis.Moment
 }
 
 // CanceledLate returns the cancellation of the ended task that began before what is observed, or nil.
-func (t *Task) CanceledLate(x *analyzer.Exchange) *Cancellation {
+func (t *Task) CanceledLate(x *analysis.Exchange) *Cancellation {
 	if c := t.canceled; c != nil && (c.Place.Exchange == x.Seq || x.BeganAfter(c.began)) {
 		return c
 	}
@@ -60,11 +60,11 @@ func (t *Task) CanceledLate(x *analyzer.Exchange) *Cancellation {
 }
 
 // NewIn reports whether the exchange was the first to show the task.
-func (t *Task) NewIn(x *analyzer.Exchange) bool { return t.shownBy == x.Seq }
+func (t *Task) NewIn(x *analysis.Exchange) bool { return t.shownBy == x.Seq }
 
 // StampedWith returns when the timestamp was first seen that the task's status had when it was last seen, if it is this
 // one.
-func (t *Task) StampedWith(stamp time.Time) (first analyzer.Moment, ok bool) {
+func (t *Task) StampedWith(stamp time.Time) (first analysis.Moment, ok bool) {
 	return t.stamped, t.stamp.Equal(stamp)
 }
 
@@ -72,15 +72,15 @@ func (t *Task) StampedWith(stamp time.Time) (first analyzer.Moment, ok bool) {
 func (t *Task) WasSent(messageID string) bool { return t.message(messageID) != nil }
 
 // message returns the message with that id that was sent to the task, or nil.
-func (t *Task) message(id string) *analyzer.SentMessage {
-	i := slices.IndexFunc(t.sent, func(m *analyzer.SentMessage) bool { return m.ID == id })
+func (t *Task) message(id string) *analysis.SentMessage {
+	i := slices.IndexFunc(t.sent, func(m *analysis.SentMessage) bool { return m.ID == id })
 	if id == "" || i < 0 {
 		return nil
 	}
 	return t.sent[i]
 }
 
-func (t *Task) remember(x *analyzer.Exchange) {
+func (t *Task) remember(x *analysis.Exchange) {
 	if id := x.Call.MessageID; id == "" || t.WasSent(id) {
 		return
 	}
@@ -90,12 +90,12 @@ func (t *Task) remember(x *analyzer.Exchange) {
 	case maxMessages:
 		t.sent = slices.Delete(t.sent, 0, 1)
 	}
-	t.sent = append(t.sent, analyzer.SentMessageOf(x))
+	t.sent = append(t.sent, analysis.SentMessageOf(x))
 }
 
 // asked remembers what is asked of a task. One that had ended and gets a message may be at work again, in dialects that
 // allow it.
-func (t *Task) asked(x *analyzer.Exchange) {
+func (t *Task) asked(x *analysis.Exchange) {
 	op := x.Call.Operation
 	if op.Sends() {
 		t.Reopened = t.Reopened || t.Terminal != nil || t.sending != 0
@@ -107,7 +107,7 @@ func (t *Task) asked(x *analyzer.Exchange) {
 }
 
 // see remembers a look at the task.
-func (t *Task) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+func (t *Task) see(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	if t.First == nil && !seen.Late {
 		t.First, t.FirstFor = seen, x.KnownPrincipal()
 	}

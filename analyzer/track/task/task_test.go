@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
@@ -15,10 +15,10 @@ import (
 
 // Who forgot a task knows nothing of it, and says so.
 func TestForgottenTasks(t *testing.T) {
-	m := &Memory{tasks: recent.New[analyzer.TaskKey, *Task](3)}
-	x := &analyzer.Exchange{Brief: analyzer.Brief{Seq: 1}, Agent: "http://booker/rpc"}
+	m := &Memory{tasks: recent.New[analysis.TaskKey, *Task](3)}
+	x := &analysis.Exchange{Brief: analysis.Brief{Seq: 1}, Agent: "http://booker/rpc"}
 	for i := range 5 {
-		m.see(x, &analyzer.TaskObservation{TaskID: fmt.Sprint("t", i), State: a2a.Completed, ContextID: "c"})
+		m.see(x, &analysis.TaskObservation{TaskID: fmt.Sprint("t", i), State: a2a.Completed, ContextID: "c"})
 	}
 	if m.Get(x, "t0") != nil || m.Get(x, "t1") != nil || m.Get(x, "t4") == nil {
 		t.Error("other tasks are kept than those that were seen last")
@@ -88,7 +88,7 @@ func TestNamedTask(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+			rule := enginetest.Rule("r", analysis.RequestSeen, func(p *analysis.Pass) {
 				got = nil
 				m, x := Of(p), p.Exchange
 				for word, holds := range map[string]bool{
@@ -101,7 +101,7 @@ func TestNamedTask(t *testing.T) {
 				}
 				slices.Sort(got)
 			})
-			rule.Needs = []*analyzer.Tracker{Tracker}
+			rule.Needs = []*analysis.Tracker{Tracker}
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
 			c.Exchange("planner", again, enginetest.Working)
@@ -114,4 +114,4 @@ func TestNamedTask(t *testing.T) {
 }
 
 // sending returns an exchange that sends a message with that id.
-func sending(id string) *analyzer.Exchange { return &analyzer.Exchange{Call: a2a.Call{MessageID: id}} }
+func sending(id string) *analysis.Exchange { return &analysis.Exchange{Call: a2a.Call{MessageID: id}} }

@@ -3,57 +3,57 @@
 package task
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/recent"
 )
 
 // Tracker remembers the tasks that were seen.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name: "task",
 	Doc:  "the states and contexts in which tasks were seen, and the messages that were sent to them",
-	On:   analyzer.RequestRead | analyzer.RequestDone | analyzer.TaskSeen,
-	New: func(s *analyzer.Setup) analyzer.State {
+	On:   analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
-			tasks: recent.New[analyzer.TaskKey, *Task](maxTasks),
-			named: analyzer.NewSlot[*Task](s),
-			retry: analyzer.NewSlot[bool](s),
+			tasks: recent.New[analysis.TaskKey, *Task](maxTasks),
+			named: analysis.NewSlot[*Task](s),
+			retry: analysis.NewSlot[bool](s),
 		}
 	},
 }
 
 // Of returns what is remembered of tasks.
-func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of tasks. It also tells the engine which messages were sent to them.
 type Memory struct {
-	tasks *recent.Map[analyzer.TaskKey, *Task]
-	named analyzer.Slot[*Task]
-	retry analyzer.Slot[bool]
+	tasks *recent.Map[analysis.TaskKey, *Task]
+	named analysis.Slot[*Task]
+	retry analysis.Slot[bool]
 }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	x := p.Exchange
 	switch p.Kind {
-	case analyzer.RequestRead:
+	case analysis.RequestRead:
 		if x.Endpoint != nil && x.Call.TaskID != "" {
 			m.find(x, p.RequestMissed())
 		}
-	case analyzer.RequestDone:
+	case analysis.RequestDone:
 		if t := m.Named(x); t != nil {
 			t.remember(x)
 			t.asked(x)
 		}
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		m.see(x, p.Task)
 	}
 }
 
-// Forgotten implements analyzer.State: it returns how many tasks were.
+// Forgotten implements analysis.State: it returns how many tasks were.
 func (m *Memory) Forgotten() int { return m.tasks.Forgotten() }
 
 // find notes which task a request names, as it is known now.
-func (m *Memory) find(x *analyzer.Exchange, missed bool) {
+func (m *Memory) find(x *analysis.Exchange, missed bool) {
 	t := m.At(x.TaskKey(x.Call.TaskID))
 	if t == nil {
 		return
@@ -65,29 +65,29 @@ func (m *Memory) find(x *analyzer.Exchange, missed bool) {
 }
 
 // At returns what is known of a task, or nil.
-func (m *Memory) At(key analyzer.TaskKey) *Task {
+func (m *Memory) At(key analysis.TaskKey) *Task {
 	t, _ := m.tasks.Get(key)
 	return t
 }
 
 // Get returns what is known of the task with that id at the agent that the exchange belongs to, or nil.
-func (m *Memory) Get(x *analyzer.Exchange, id string) *Task { return m.At(x.TaskKey(id)) }
+func (m *Memory) Get(x *analysis.Exchange, id string) *Task { return m.At(x.TaskKey(id)) }
 
 // Named returns the task that a request names; nil if it names none, or one that was not known when it was read.
-func (m *Memory) Named(x *analyzer.Exchange) *Task { return m.named.Of(x) }
+func (m *Memory) Named(x *analysis.Exchange) *Task { return m.named.Of(x) }
 
 // SeenBefore reports whether an answer had shown the named task before the exchange began.
-func (m *Memory) SeenBefore(x *analyzer.Exchange) bool {
+func (m *Memory) SeenBefore(x *analysis.Exchange) bool {
 	t := m.Named(x)
 	return t != nil && t.First != nil && x.BeganAfter(t.First.Moment())
 }
 
 // Retry reports whether a request sends a message that was sent to the task before, or may have been: some request was
 // not recorded.
-func (m *Memory) Retry(x *analyzer.Exchange) bool { return m.retry.Of(x) }
+func (m *Memory) Retry(x *analysis.Exchange) bool { return m.retry.Of(x) }
 
-// Sent implements analyzer.SentMessages.
-func (m *Memory) Sent(x *analyzer.Exchange, taskID, messageID string) *analyzer.SentMessage {
+// Sent implements analysis.SentMessages.
+func (m *Memory) Sent(x *analysis.Exchange, taskID, messageID string) *analysis.SentMessage {
 	t := m.Get(x, taskID)
 	if t == nil {
 		return nil
@@ -97,7 +97,7 @@ func (m *Memory) Sent(x *analyzer.Exchange, taskID, messageID string) *analyzer.
 
 // EndedBefore returns the observation that showed the named task in a terminal state, fully delivered before the
 // exchange began, or nil.
-func (m *Memory) EndedBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
+func (m *Memory) EndedBefore(x *analysis.Exchange) *analysis.TaskObservation {
 	t := m.Named(x)
 	if t == nil || t.Terminal == nil || !x.BeganAfter(t.Terminal.Moment()) {
 		return nil
@@ -107,7 +107,7 @@ func (m *Memory) EndedBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
 
 // ActiveBefore returns the newest observation of the named task, if it had been delivered before the exchange began and
 // nothing has shown the end of the task; else nil.
-func (m *Memory) ActiveBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
+func (m *Memory) ActiveBefore(x *analysis.Exchange) *analysis.TaskObservation {
 	t := m.Named(x)
 	if t == nil || t.Terminal != nil || t.Last == nil || !x.BeganAfter(t.Last.Moment()) {
 		return nil
@@ -116,14 +116,14 @@ func (m *Memory) ActiveBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
 }
 
 // ToldEnd reports whether the end of the named task was told to the same client, for the same credentials.
-func (m *Memory) ToldEnd(x *analyzer.Exchange) bool {
+func (m *Memory) ToldEnd(x *analysis.Exchange) bool {
 	t := m.Named(x)
 	return t != nil && t.ending == x.Caller()
 }
 
 // FoundByAnother returns the first look at the named task, if it had been delivered before the exchange began and was
 // for other credentials than those of the exchange; else nil.
-func (m *Memory) FoundByAnother(x *analyzer.Exchange) *analyzer.TaskObservation {
+func (m *Memory) FoundByAnother(x *analysis.Exchange) *analysis.TaskObservation {
 	t := m.Named(x)
 	if t == nil || t.First == nil || t.FirstFor == 0 || !x.BeganAfter(t.First.Moment()) {
 		return nil
@@ -135,7 +135,7 @@ func (m *Memory) FoundByAnother(x *analyzer.Exchange) *analyzer.TaskObservation 
 }
 
 // see remembers a look at a task.
-func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+func (m *Memory) see(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	key := x.TaskKey(seen.TaskID)
 	at, known := m.tasks.At(key)
 	if !known {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
@@ -137,7 +137,7 @@ const quiet = 5 * time.Minute
 
 // busy reports whether the agent was at work on the call when an exchange was opened: answering it, or else on a task
 // that it made or continued.
-func (c *call) busy(x *analyzer.Exchange) (answering, working bool) {
+func (c *call) busy(x *analysis.Exchange) (answering, working bool) {
 	if c.began >= x.Opened {
 		return false, false
 	}
@@ -149,7 +149,7 @@ func (c *call) busy(x *analyzer.Exchange) (answering, working bool) {
 }
 
 // idKey is the key of an id alone: that of a task, whoever has made it, or of a context.
-func idKey(id string) analyzer.TaskKey { return analyzer.TaskKeyOf("", "", id) }
+func idKey(id string) analysis.TaskKey { return analysis.TaskKeyOf("", "", id) }
 
 // A sameID is the makers of tasks that have the same id, at different agents.
 type sameID struct {
@@ -215,7 +215,7 @@ type choice struct {
 
 // during returns the calls that were worked on when an exchange was opened and for which keep returns true. It returns
 // false if there may be others.
-func (f *frames) during(x *analyzer.Exchange, keep func(*call) bool) (choice, bool) {
+func (f *frames) during(x *analysis.Exchange, keep func(*call) bool) (choice, bool) {
 	if f == nil {
 		return choice{}, true
 	}
@@ -231,7 +231,7 @@ func (f *frames) during(x *analyzer.Exchange, keep func(*call) bool) (choice, bo
 }
 
 // besides is like during, for calls that went to another agent than one.
-func (f *frames) besides(agent string, x *analyzer.Exchange, keep func(*call) bool) (choice, bool) {
+func (f *frames) besides(agent string, x *analysis.Exchange, keep func(*call) bool) (choice, bool) {
 	if f != nil && f.agent == agent && !f.several {
 		return choice{}, f.beyond == 0
 	}
@@ -245,7 +245,7 @@ const (
 )
 
 // appendContents appends digests of the parts of a message that are long enough to be told from others.
-func appendContents(list []digest.Digest, x *analyzer.Exchange) []digest.Digest {
+func appendContents(list []digest.Digest, x *analysis.Exchange) []digest.Digest {
 	for _, part := range (a2a.Message{Value: x.Call.Message}).Parts().All() {
 		if len(list) == maxContents {
 			break

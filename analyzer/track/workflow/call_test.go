@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 // What goes to one agent only is passed over as a whole, and nothing else is.
@@ -24,7 +24,7 @@ func TestFramesBesides(t *testing.T) {
 				over.ended = max(over.ended, n+2)
 				over.settle()
 			}
-			x := &analyzer.Exchange{Opened: n + 2}
+			x := &analysis.Exchange{Opened: n + 2}
 			for _, agent := range []string{"a", "b", ""} {
 				got, known := f.besides(agent, x, func(c *call) bool { return c.n%2 == 0 })
 				want, all := f.during(x, func(c *call) bool { return c.agent != agent && c.n%2 == 0 })

@@ -3,19 +3,19 @@ package workflow
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 // cause returns the call that caused an exchange and how that is known; nil if it is not.
-func (m *Memory) cause(x *analyzer.Exchange, c *call) (*call, Evidence) {
+func (m *Memory) cause(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if parent, by := m.byTask(x); parent != nil {
 		return parent, by
 	}
 	if x.Call.Operation == a2a.Webhook && x.Agent != "" && x.Call.TaskID != "" {
 		return nil, None // which call that is, its answer will say
 	}
-	for _, look := range [...]func(*analyzer.Exchange, *call) (*call, Evidence){
+	for _, look := range [...]func(*analysis.Exchange, *call) (*call, Evidence){
 		m.byTrace, m.byContext, m.byReference, m.nested, m.byContent,
 	} {
 		if parent, by := look(x, c); parent != nil {
@@ -26,7 +26,7 @@ func (m *Memory) cause(x *analyzer.Exchange, c *call) (*call, Evidence) {
 }
 
 // byTask finds the call that made the task which a request names, or which a notification is about.
-func (m *Memory) byTask(x *analyzer.Exchange) (*call, Evidence) {
+func (m *Memory) byTask(x *analysis.Exchange) (*call, Evidence) {
 	by := ByTask
 	if x.Call.Operation == a2a.Webhook {
 		by = ByDelivery
@@ -74,7 +74,7 @@ func (m *Memory) byAgent(c *call) bool {
 
 // byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, or
 // whether it was the client that answered it, the exchange belongs to the workflow of the trace all the same.
-func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
+func (m *Memory) byTrace(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if c.trace == (traceID{}) {
 		return nil, None
 	}
@@ -107,7 +107,7 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 }
 
 // inWorkflow finds, among the calls that the client was answering, the one that is in a certain workflow.
-func (m *Memory) inWorkflow(x *analyzer.Exchange, c *call, root *call) (*call, Evidence) {
+func (m *Memory) inWorkflow(x *analysis.Exchange, c *call, root *call) (*call, Evidence) {
 	f, _ := m.agents.Get(c.client)
 	own, known := f.during(x, func(o *call) bool { return o.root() == root })
 	if parent := ancestor(own.calls); parent != nil && known {
@@ -118,7 +118,7 @@ func (m *Memory) inWorkflow(x *analyzer.Exchange, c *call, root *call) (*call, E
 
 // byContext finds the call that the client was answering in the context which a message names. Where it is not known
 // whether it was the client that answered it, the exchange belongs to its workflow all the same.
-func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
+func (m *Memory) byContext(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if c.context == "" || !c.sends {
 		return nil, None
 	}
@@ -158,7 +158,7 @@ func sameCaller(calls []*call, c *call) bool {
 }
 
 // byReference finds the call that made the task to which a message refers.
-func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
+func (m *Memory) byReference(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if !c.sends {
 		return nil, None
 	}
@@ -179,7 +179,7 @@ func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
 
 // nested finds the call that the client was answering, by the client's name. Of several calls it is the one of which
 // something is carried along.
-func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
+func (m *Memory) nested(x *analysis.Exchange, c *call) (*call, Evidence) {
 	f, ok := m.agents.Get(c.client)
 	if !ok || c.anonymous {
 		return nil, None
@@ -207,7 +207,7 @@ func only(calls []*call) *call {
 }
 
 // doubt notes between which calls nothing decides, or that it is not known who calls while others are answering.
-func (m *Memory) doubt(x *analyzer.Exchange, c *call) {
+func (m *Memory) doubt(x *analysis.Exchange, c *call) {
 	if x.Call.Operation == a2a.Webhook || c.card != "" && c.anonymous {
 		return
 	}
@@ -248,7 +248,7 @@ func handsOn(o, c *call) bool {
 }
 
 // byContent finds the call whose content is handed on, where the name of the client says nothing of who it is.
-func (m *Memory) byContent(x *analyzer.Exchange, c *call) (*call, Evidence) {
+func (m *Memory) byContent(x *analysis.Exchange, c *call) (*call, Evidence) {
 	if m.byAgent(c) {
 		return nil, None
 	}

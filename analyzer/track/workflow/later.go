@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
@@ -50,7 +50,7 @@ func during(earlier, c *call) bool {
 }
 
 // identify takes note of who made a call, which was found out while it was open.
-func (m *Memory) identify(x *analyzer.Exchange, c *call) {
+func (m *Memory) identify(x *analysis.Exchange, c *call) {
 	c.client, c.anonymous = strings.Clone(x.Link.Client), false
 	if c.parent != nil || x.Call.Operation == a2a.Webhook {
 		return
@@ -73,7 +73,7 @@ func meant(earlier, c *call) bool {
 // client; of one that is anonymous, only if that is the same connection, too. Where a client has fetched the card several
 // times before it calls, nobody knows for which call each was: not even by the connections, which a program with a pool
 // of them takes for whatever comes next.
-func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
+func (m *Memory) prelude(x *analysis.Exchange, c *call) {
 	on := fetchedOn{agent: c.agent}
 	inTrace := fetchedOn{trace: c.trace}
 	switch x.Call.Operation {
@@ -105,7 +105,7 @@ func (m *Memory) fetched(on fetchedOn, c *call) {
 
 // followed puts the fetches that are over under a call, and reports whether there were any. Those that may be of its
 // client are left out from then on, whatever they were for.
-func (m *Memory) followed(x *analyzer.Exchange, c *call, on fetchedOn, by Evidence) bool {
+func (m *Memory) followed(x *analysis.Exchange, c *call, on fetchedOn, by Evidence) bool {
 	before, ok := m.cards.Get(on)
 	if !ok {
 		return false
@@ -142,7 +142,7 @@ func (m *Memory) followed(x *analyzer.Exchange, c *call, on fetchedOn, by Eviden
 
 // calling reports whether the client of a call waits for the answer to another one of the same agent: what it does then
 // is done for two purposes.
-func (m *Memory) calling(x *analyzer.Exchange, c *call) bool {
+func (m *Memory) calling(x *analysis.Exchange, c *call) bool {
 	f, _ := m.agents.Get(c.agent)
 	waiting, known := f.during(x, func(o *call) bool {
 		answering, _ := o.busy(x)
@@ -170,7 +170,7 @@ type notified struct {
 }
 
 // early notes a notification of a task that nobody is known to have made: agents notify before they answer.
-func (m *Memory) early(key analyzer.TaskKey, c *call, state a2a.State) {
+func (m *Memory) early(key analysis.TaskKey, c *call, state a2a.State) {
 	n, ok := m.notified.Get(key)
 	if !ok {
 		n = &notified{}
@@ -183,7 +183,7 @@ func (m *Memory) early(key analyzer.TaskKey, c *call, state a2a.State) {
 }
 
 // claim puts the notifications of a task that came early under the call that has made it.
-func (m *Memory) claim(key analyzer.TaskKey, t *task) {
+func (m *Memory) claim(key analysis.TaskKey, t *task) {
 	n, ok := m.notified.Get(key)
 	if !ok || !t.maker.sends {
 		return

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/analyzer/recent"
 	"a2atap/analyzer/track/push"
@@ -34,24 +34,24 @@ const (
 )
 
 // Tracker remembers which calls are worked on, and which call made each task.
-var Tracker = &analyzer.Tracker{
+var Tracker = &analysis.Tracker{
 	Name:  "workflow",
 	Doc:   "what caused what: the exchanges that belong to one request of a user",
-	Needs: []*analyzer.Tracker{push.Tracker}, // which recognises notifications
-	On: analyzer.RequestRead | analyzer.TaskSeen | analyzer.AnswerDone | analyzer.StreamEnded | analyzer.MessageSeen |
-		analyzer.ExchangeDone,
-	New: func(s *analyzer.Setup) analyzer.State {
+	Needs: []*analysis.Tracker{push.Tracker}, // which recognises notifications
+	On: analysis.RequestRead | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded | analysis.MessageSeen |
+		analysis.ExchangeDone,
+	New: func(s *analysis.Setup) analysis.State {
 		m := &Memory{
-			tasks:    recent.New[analyzer.TaskKey, task](maxTasks),
-			byID:     recent.New[analyzer.TaskKey, sameID](maxTasks),
+			tasks:    recent.New[analysis.TaskKey, task](maxTasks),
+			byID:     recent.New[analysis.TaskKey, sameID](maxTasks),
 			agents:   recent.New[string, *frames](maxAgents),
 			clients:  recent.New[string, struct{}](maxAgents),
 			traces:   recent.New[traceID, *trace](maxTraces),
-			contexts: recent.New[analyzer.TaskKey, *shared](maxContexts),
+			contexts: recent.New[analysis.TaskKey, *shared](maxContexts),
 			contents: recent.New[digest.Digest, *frames](maxDigests),
 			cards:    recent.New[fetchedOn, []*call](maxCards),
-			notified: recent.New[analyzer.TaskKey, *notified](maxTasks),
-			call:     analyzer.NewSlot[*call](s),
+			notified: recent.New[analysis.TaskKey, *notified](maxTasks),
+			call:     analysis.NewSlot[*call](s),
 		}
 		for _, given := range s.Given() {
 			if tell, ok := given.(func(Link)); ok {
@@ -65,16 +65,16 @@ var Tracker = &analyzer.Tracker{
 // Memory is what is remembered of workflows.
 type Memory struct {
 	tell     []func(Link)
-	tasks    *recent.Map[analyzer.TaskKey, task]
-	byID     *recent.Map[analyzer.TaskKey, sameID]
+	tasks    *recent.Map[analysis.TaskKey, task]
+	byID     *recent.Map[analysis.TaskKey, sameID]
 	agents   *recent.Map[string, *frames]  // by name: all that were called
 	clients  *recent.Map[string, struct{}] // by name: all that have called, and are known
 	traces   *recent.Map[traceID, *trace]
-	contexts *recent.Map[analyzer.TaskKey, *shared]
+	contexts *recent.Map[analysis.TaskKey, *shared]
 	contents *recent.Map[digest.Digest, *frames]
 	cards    *recent.Map[fetchedOn, []*call]
-	notified *recent.Map[analyzer.TaskKey, *notified]
-	call     analyzer.Slot[*call]
+	notified *recent.Map[analysis.TaskKey, *notified]
+	call     analysis.Slot[*call]
 	sent     frames // messages, whoever asks whom
 	lost     int64  // exchanges, so far
 	hole     uint64 // arrival number up to which something may be missing
@@ -108,20 +108,20 @@ type fetchedOn struct {
 }
 
 // LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
-func (m *Memory) LinkOf(x *analyzer.Exchange) (l Link) {
+func (m *Memory) LinkOf(x *analysis.Exchange) (l Link) {
 	if c := m.call.Of(x); c != nil {
 		l = c.link()
 	}
 	return l
 }
 
-// Take implements analyzer.State.
-func (m *Memory) Take(p *analyzer.Pass) {
+// Take implements analysis.State.
+func (m *Memory) Take(p *analysis.Pass) {
 	x := p.Exchange
 	if lost := p.Lost(); lost != m.lost {
 		m.lost, m.hole = lost, max(p.Arrival, x.Opened)
 	}
-	if p.Kind == analyzer.RequestRead {
+	if p.Kind == analysis.RequestRead {
 		if x.Judged() && !x.InBatch() {
 			m.begin(x, p.Arrival)
 		}
@@ -135,22 +135,22 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		m.identify(x, c)
 	}
 	switch p.Kind {
-	case analyzer.TaskSeen:
+	case analysis.TaskSeen:
 		m.see(x, c, p.Task)
-	case analyzer.MessageSeen:
+	case analysis.MessageSeen:
 		if p.Entity.Author == a2a.Agent {
 			m.inContext(c, a2a.Message{Value: p.Entity.Value}.ContextID())
 		}
-	case analyzer.AnswerDone:
+	case analysis.AnswerDone:
 		if p.Event == nil {
 			m.end(c, p.Arrival)
 		}
-	case analyzer.StreamEnded, analyzer.ExchangeDone:
+	case analysis.StreamEnded, analysis.ExchangeDone:
 		m.end(c, p.Arrival)
 	}
 }
 
-// Forgotten implements analyzer.State. Nothing is counted: no rule asks for what may be forgotten.
+// Forgotten implements analysis.State. Nothing is counted: no rule asks for what may be forgotten.
 func (m *Memory) Forgotten() int { return 0 }
 
 // end notes that a call was answered, or is over.
@@ -168,7 +168,7 @@ func (m *Memory) end(c *call, arrival uint64) {
 }
 
 // begin finds out what caused an exchange, and notes what may follow from it.
-func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
+func (m *Memory) begin(x *analysis.Exchange, arrival uint64) {
 	c := &call{
 		n: x.Seq, client: x.Link.Client, agent: x.Link.Agent, anonymous: x.Anonymous, conn: x.Conn,
 		sends: x.Call.Operation.Sends(), began: arrival, context: strings.Clone(x.Call.ContextID),
@@ -206,7 +206,7 @@ func (m *Memory) report(c *call) {
 }
 
 // remember notes what a call may cause.
-func (m *Memory) remember(x *analyzer.Exchange, c *call) {
+func (m *Memory) remember(x *analysis.Exchange, c *call) {
 	if x.Call.Operation == a2a.Webhook {
 		return // who is notified is not asked for anything
 	}
@@ -252,7 +252,7 @@ func (m *Memory) traced(c *call) {
 }
 
 // named returns the task that a request names, if it is known, until another one is remembered.
-func (m *Memory) named(x *analyzer.Exchange) *task {
+func (m *Memory) named(x *analysis.Exchange) *task {
 	if x.Call.TaskID == "" || x.Agent == "" {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (t *task) pass(to *call) {
 }
 
 // see takes note of a task in an answer, an event or a notification.
-func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservation) {
+func (m *Memory) see(x *analysis.Exchange, c *call, seen *analysis.TaskObservation) {
 	if x.Agent == "" {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -50,7 +50,7 @@ type Options struct {
 type checker struct {
 	from  *source.Flags
 	gate  present.Gate
-	least analyzer.Severity
+	least analysis.Severity
 	keep  judged.Selection
 	rules ruleSelection
 	known *judged.Baseline
@@ -66,7 +66,7 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 	if c.gate, err = present.ParseGate(o.FailOn); err != nil {
 		return c, err
 	}
-	if c.least, err = analyzer.ParseSeverity(o.MinSeverity); err != nil {
+	if c.least, err = analysis.ParseSeverity(o.MinSeverity); err != nil {
 		return c, cli.Usage("--min-severity: %w", err)
 	}
 	if c.keep, err = judged.ParseSelection(o.Filter, o.Agent); err != nil {
@@ -253,7 +253,7 @@ func (c *checker) addJudged(
 // hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.
 func (c *checker) hideMinor(r *judgment.Result) int {
 	before := len(r.Findings)
-	r.Findings = slices.DeleteFunc(r.Findings, func(f analyzer.Finding) bool { return f.Severity < c.least })
+	r.Findings = slices.DeleteFunc(r.Findings, func(f analysis.Finding) bool { return f.Severity < c.least })
 	return before - len(r.Findings)
 }
 
@@ -270,7 +270,7 @@ func (c *checker) remarks(r *judgment.Result, hidden int) []string {
 		remarks = append(remarks, fmt.Sprintf("only %d of %d rules are reported on", len(c.rules.list), len(rules.All)))
 	}
 	if hidden > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", analyzer.Plural(hidden, "finding")))
+		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", analysis.Plural(hidden, "finding")))
 	}
 	if r.Live {
 		remarks = append(remarks, "still being recorded")

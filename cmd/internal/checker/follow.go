@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -47,7 +47,7 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	options := slices.Concat(c.keys, workflow.Into(links.Put), written.Options())
 	c.keep.Links = links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.Format == "json"}
-	each := func(found analyzer.Finding) {
+	each := func(found analysis.Finding) {
 		written.Found(found)
 		judged.InWorkflow(links, &found)
 		f.take(context.WithoutCancel(ctx), found)
@@ -94,13 +94,13 @@ type follower struct {
 	baselined int // findings that are known
 }
 
-func (f *follower) take(ctx context.Context, found analyzer.Finding) {
-	one := &judgment.Result{Findings: []analyzer.Finding{found}}
+func (f *follower) take(ctx context.Context, found analysis.Finding) {
+	one := &judgment.Result{Findings: []analysis.Finding{found}}
 	one.Found[found.Severity]++
 	if !f.keep.All() {
 		chosen, err := f.chosen(ctx, &found)
 		f.fail(err)
-		one.Keep(func(*analyzer.Finding) bool { return chosen })
+		one.Keep(func(*analysis.Finding) bool { return chosen })
 	}
 	if !f.rules.all() {
 		one.Keep(f.rules.keeps)
@@ -114,7 +114,7 @@ func (f *follower) take(ctx context.Context, found analyzer.Finding) {
 }
 
 // chosen reports whether a finding stands in an exchange that is chosen, as far as that has come.
-func (f *follower) chosen(ctx context.Context, found *analyzer.Finding) (bool, error) {
+func (f *follower) chosen(ctx context.Context, found *analysis.Finding) (bool, error) {
 	x, err := f.src.Exchange(ctx, found.Place.Exchange)
 	if err != nil {
 		return false, err
@@ -125,11 +125,11 @@ func (f *follower) chosen(ctx context.Context, found *analyzer.Finding) (bool, e
 	}
 	sum := engine.Summarise(x, engine.Knowing(reader.Known))
 	return f.keep.Match(x, reading.Facts{
-		Reading: reader.Read(x), Findings: []analyzer.Finding{*found}, Failed: sum.Failed(),
+		Reading: reader.Read(x), Findings: []analysis.Finding{*found}, Failed: sum.Failed(),
 	}), nil
 }
 
-func (f *follower) print(found *analyzer.Finding) {
+func (f *follower) print(found *analysis.Finding) {
 	if found.Severity < f.least {
 		f.hidden++
 		return

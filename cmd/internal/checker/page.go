@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
@@ -17,7 +17,7 @@ import (
 func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
 	defer limitMemory(e)()
 	c := &checker{
-		from: from, gate: present.Gate{Severity: analyzer.Error}, least: analyzer.Note, keep: keep, known: &judged.Baseline{},
+		from: from, gate: present.Gate{Severity: analysis.Error}, least: analysis.Note, keep: keep, known: &judged.Baseline{},
 		page: &pageTraffic{},
 	}
 	defer c.page.close()

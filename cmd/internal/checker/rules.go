@@ -4,7 +4,7 @@ import (
 	"path"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
@@ -14,7 +14,7 @@ import (
 // A ruleSelection is the rules that --rule and --no-rule select. All rules run nevertheless: a rule that is left out
 // still suppresses the findings that it covers.
 type ruleSelection struct {
-	list []*analyzer.Rule // in reading order
+	list []*analysis.Rule // in reading order
 	ids  map[string]bool
 }
 
@@ -65,7 +65,7 @@ func matchesAny(patterns []string, id string) bool {
 func (s ruleSelection) all() bool { return len(s.list) == len(rules.All) }
 
 // keeps reports whether a finding belongs to a selected rule, or covers one.
-func (s ruleSelection) keeps(f *analyzer.Finding) bool {
+func (s ruleSelection) keeps(f *analysis.Finding) bool {
 	return s.ids[f.Rule.ID] || s.isNarrow() && slices.ContainsFunc(f.Also, func(id string) bool { return s.ids[id] })
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/credential"
 	"a2atap/tui/terminal"
 )
@@ -103,7 +103,7 @@ func (e Env) Tell(format string, args ...any) {
 
 // Notice prints a message in which foreign text may be: nothing that a terminal would obey, and no password of a URL.
 func (e Env) Notice(text string) {
-	fmt.Fprintf(e.Err, "a2atap: %s\n", analyzer.Clean(credential.WithoutUserinfo(text)))
+	fmt.Fprintf(e.Err, "a2atap: %s\n", analysis.Clean(credential.WithoutUserinfo(text)))
 }
 
 // UsualWidth is the width of a terminal that does not say how wide it is.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/tui/terminal"
@@ -110,7 +110,7 @@ func (p *Progress) Count(unit string, done, total uint64) {
 		return
 	}
 	total = max(total, done)
-	counted := fmt.Sprintf("%s of %s", grouped(done), analyzer.Plural(total, unit))
+	counted := fmt.Sprintf("%s of %s", grouped(done), analysis.Plural(total, unit))
 	if total > 1 {
 		counted = fmt.Sprintf("%s of %s %ss", grouped(done), grouped(total), unit)
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
@@ -153,7 +153,7 @@ func showDemo(ctx context.Context, e cli.Env, output string, result *judgment.Re
 	} {
 		fmt.Fprintln(e.Out, "  "+e.Called()+" "+strings.Join(next, " "))
 	}
-	present.PrintVerdict(e, "demo", result.Verdict(analyzer.Error))
+	present.PrintVerdict(e, "demo", result.Verdict(analysis.Error))
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/redacted"
@@ -93,12 +93,12 @@ func displayName(name string) string {
 // diagnosis is the verdict in one line.
 func diagnosis(c *bolt.Checkup) string {
 	looked := fmt.Sprintf("%s with %s in %s",
-		analyzer.Plural(c.Exchanges, "exchange"), analyzer.Plural(c.Steps, "step"), analyzer.Plural(len(c.Files), "file"))
+		analysis.Plural(c.Exchanges, "exchange"), analysis.Plural(c.Steps, "step"), analysis.Plural(len(c.Files), "file"))
 	if c.Sound() {
 		return "sound: " + looked
 	}
 	return fmt.Sprintf("damaged: %s in %s; --repair makes a new capture of what can be read",
-		analyzer.Plural(len(c.Problems)+c.More, "problem"), looked)
+		analysis.Plural(len(c.Problems)+c.More, "problem"), looked)
 }
 
 func doctorText(w io.Writer, c *bolt.Checkup) error {
@@ -107,9 +107,9 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 	}
 	for _, f := range c.Files {
 		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n",
-			analyzer.Clean(f.Name), analyzer.Plural(f.Exchanges, "exchange"), analyzer.Plural(f.Steps, "step"),
-			analyzer.Plural(f.Blocks, "block"),
-			analyzer.Plural(f.Entries, "index key"), analyzer.Plural(f.Open, "exchange"), analyzer.Plural(f.Bytes, "byte"))
+			analysis.Clean(f.Name), analysis.Plural(f.Exchanges, "exchange"), analysis.Plural(f.Steps, "step"),
+			analysis.Plural(f.Blocks, "block"),
+			analysis.Plural(f.Entries, "index key"), analysis.Plural(f.Open, "exchange"), analysis.Plural(f.Bytes, "byte"))
 		if err != nil {
 			return err
 		}
@@ -121,12 +121,12 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 		}
 	}
 	for _, p := range c.Problems {
-		if _, err := fmt.Fprintln(w, analyzer.Clean(p.String())); err != nil {
+		if _, err := fmt.Fprintln(w, analysis.Clean(p.String())); err != nil {
 			return err
 		}
 	}
 	if c.More > 0 {
-		_, err := fmt.Fprintf(w, "and %s more\n", analyzer.Plural(c.More, "problem"))
+		_, err := fmt.Fprintf(w, "and %s more\n", analysis.Plural(c.More, "problem"))
 		return err
 	}
 	return nil
@@ -136,7 +136,7 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 func doctorKeys(w io.Writer, c *bolt.Checkup) error {
 	if len(c.Keys) > 0 {
 		_, err := fmt.Fprintf(w, "secrets are hidden with %s that the capture does not hold: %s\n",
-			analyzer.Plural(len(c.Keys), "key"), analyzer.Clean(strings.Join(c.Keys, ", ")))
+			analysis.Plural(len(c.Keys), "key"), analysis.Clean(strings.Join(c.Keys, ", ")))
 		if err != nil {
 			return err
 		}
@@ -222,13 +222,13 @@ func (o *Options) repaired(ctx context.Context, e cli.Env, name string) error {
 	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("doctor: repaired into %s: %s with %s", to, analyzer.Plural(r.Exchanges, "exchange"),
-		analyzer.Plural(r.Steps, "step"))
+	said := fmt.Sprintf("doctor: repaired into %s: %s with %s", to, analysis.Plural(r.Exchanges, "exchange"),
+		analysis.Plural(r.Steps, "step"))
 	if r.Whole() {
 		fmt.Fprintln(e.Err, said+"; nothing is missing")
 	} else {
-		said += fmt.Sprintf("; missing: %s, and all of %s", analyzer.Plural(r.LostSteps, "step"),
-			analyzer.Plural(r.LostExchanges, "exchange"))
+		said += fmt.Sprintf("; missing: %s, and all of %s", analysis.Plural(r.LostSteps, "step"),
+			analysis.Plural(r.LostExchanges, "exchange"))
 		if r.EndUnknown {
 			said += ", and what came after them, if anything did"
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
@@ -83,10 +83,10 @@ func printHosts(e cli.Env, found *fleet.Fleet) error {
 		if columns > 0 {
 			text = present.InColumns(text, columns)
 		}
-		b.WriteString(strings.TrimRight(analyzer.Clean(text), " ") + "\n")
+		b.WriteString(strings.TrimRight(analysis.Clean(text), " ") + "\n")
 	}
 	s := &found.Stream
-	line(fmt.Sprintf("%s: %s, %s%s", s.Address, analyzer.Plural(s.Messages, "message"), cli.SizeWords(int64(s.Bytes)),
+	line(fmt.Sprintf("%s: %s, %s%s", s.Address, analysis.Plural(s.Messages, "message"), cli.SizeWords(int64(s.Bytes)),
 		streamTimes(s)))
 	line("  " + streamLimits(s))
 	if len(found.Hosts) == 0 {
@@ -163,10 +163,10 @@ func hostRemarks(h *fleet.HostState) []string {
 		add("the stream has removed steps 1 to %d", h.Missing)
 	}
 	if h.Lost > 0 {
-		add("%s could not be recorded", analyzer.Plural(h.Lost, "exchange"))
+		add("%s could not be recorded", analysis.Plural(h.Lost, "exchange"))
 	}
 	if h.Crashes > 0 {
-		add("its recorder was killed (%s)", analyzer.Plural(h.Crashes, "time"))
+		add("its recorder was killed (%s)", analysis.Plural(h.Crashes, "time"))
 	}
 	if h.Error != "" {
 		add("it cannot ship: %s", h.Error)

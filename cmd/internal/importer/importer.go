@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
@@ -63,7 +63,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
 	judged.KeepReading(ctx, e, "import", output)
-	e.Tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
+	e.Tell("import: %s from %s into %s", analysis.Plural(n, "exchange"), name, output)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/redacted"
@@ -64,13 +64,13 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error
 		return err
 	}
 	judged.KeepReading(ctx, e, "merge", o.Output)
-	e.Tell("merge: %s from %d captures into %s", analyzer.Plural(done.Exchanges, "exchange"), len(names), o.Output)
+	e.Tell("merge: %s from %d captures into %s", analysis.Plural(done.Exchanges, "exchange"), len(names), o.Output)
 	if done.Seen > 0 {
 		e.Tell("merge: besides, %s of exchanges that another recorder saw too; each became a note",
-			analyzer.Plural(done.Seen, "view"))
+			analysis.Plural(done.Seen, "view"))
 	}
 	if done.Lost > 0 {
-		e.Tell("merge: %s left out, whose beginning is in no capture", analyzer.Plural(done.Lost, "exchange"))
+		e.Tell("merge: %s left out, whose beginning is in no capture", analysis.Plural(done.Lost, "exchange"))
 	}
 	return nil
 }

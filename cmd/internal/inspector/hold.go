@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/summary"
@@ -109,7 +109,7 @@ func (h *holder) describe(m *hold.Message) tui.HeldMessage {
 	if client == "" {
 		client = "client"
 	}
-	told.Words = analyzer.Clean(client + " → " + x.Agent.Name + ": " + asked)
+	told.Words = analysis.Clean(client + " → " + x.Agent.Name + ": " + asked)
 	text, _, err := h.hiddenText(m)
 	if err != nil {
 		told.Lines = []string{err.Error()}
@@ -118,16 +118,16 @@ func (h *holder) describe(m *hold.Message) tui.HeldMessage {
 	_, text, _ = bytes.Cut(text, []byte(" --\n")) // the first section is the message
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	if end := slices.Index(lines, ""); end > 1 { // what it says matters more than its fields
-		lines = slices.Replace(lines, 1, end, "… "+analyzer.Plural(end-1, "header field"))
+		lines = slices.Replace(lines, 1, end, "… "+analysis.Plural(end-1, "header field"))
 	}
 	if more := len(lines) - previewed; more > 0 {
-		lines = append(lines[:previewed], "… "+analyzer.Plural(more, "more line"))
+		lines = append(lines[:previewed], "… "+analysis.Plural(more, "more line"))
 	}
 	if m.AgentLeft {
 		told.Words += " (the agent has closed its connection, and is connected to again)"
 	}
 	for _, l := range lines {
-		told.Lines = append(told.Lines, analyzer.Clean(strings.ReplaceAll(strings.TrimRight(l, "\r"), "\t", "  ")))
+		told.Lines = append(told.Lines, analysis.Clean(strings.ReplaceAll(strings.TrimRight(l, "\r"), "\t", "  ")))
 	}
 	return told
 }

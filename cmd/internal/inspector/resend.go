@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -224,7 +224,7 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 	keep := func(x *capture.Exchange) bool { _, is := slices.BinarySearch(seqs, x.Seq); return is }
 	options := replay.Options{Rules: rules.All, Dialer: s.dialer, Keep: keep}
 	out := &tui.Outgoing{Remote: remote, File: s.file}
-	out.What, options.Agents = fmt.Sprintf("%s of the task again", analyzer.Plural(requests, "request")), agents
+	out.What, options.Agents = fmt.Sprintf("%s of the task again", analysis.Plural(requests, "request")), agents
 	for name, to := range agents {
 		out.Remarks = append(out.Remarks, fmt.Sprintf("what went to %s goes to %s", name, to))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
@@ -60,7 +60,7 @@ func (o *BaselineFlags) Open(e cli.Env) (*Baseline, error) {
 }
 
 // Knows reports whether a finding is accepted. With --update-baseline all become so.
-func (b *Baseline) Knows(f *analyzer.Finding) bool {
+func (b *Baseline) Knows(f *analysis.Finding) bool {
 	switch {
 	case b.base == nil:
 		return false
@@ -96,7 +96,7 @@ func (b *Baseline) KnowsCalls(f *judgment.FailedCalls) bool {
 // Apply removes known findings from the result, and counts them.
 func (b *Baseline) Apply(r *judgment.Result) {
 	before := len(r.Findings)
-	r.Keep(func(f *analyzer.Finding) bool { return !b.Knows(f) })
+	r.Keep(func(f *analysis.Finding) bool { return !b.Knows(f) })
 	r.Baselined += before - len(r.Findings)
 }
 
@@ -126,9 +126,9 @@ func (b *Baseline) Finish(e cli.Env, coverage []judgment.Coverage, calls []judgm
 			failed++
 		}
 	}
-	words := analyzer.Plural(len(b.base.Known)-failed, "known finding")
+	words := analysis.Plural(len(b.base.Known)-failed, "known finding")
 	if failed > 0 {
-		words += " and " + analyzer.Plural(failed, "kind") + " of failed calls"
+		words += " and " + analysis.Plural(failed, "kind") + " of failed calls"
 	}
 	e.Tell("a2atap: %s holds %s", b.file, words)
 	return nil

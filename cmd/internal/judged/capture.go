@@ -3,7 +3,7 @@ package judged
 import (
 	"context"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
@@ -163,8 +163,8 @@ func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row)
 }
 
 // InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on.
-func InWorkflow(links *workflow.Index, f *analyzer.Finding) {
+func InWorkflow(links *workflow.Index, f *analysis.Finding) {
 	if at := f.Place.Exchange; at != 0 {
-		f.Workflow = analyzer.Workflow{Number: links.Of(at).Workflow, Caused: links.ByAgent(at)}
+		f.Workflow = analysis.Workflow{Number: links.Of(at).Workflow, Caused: links.ByAgent(at)}
 	}
 }

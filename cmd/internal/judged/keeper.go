@@ -17,7 +17,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -309,7 +309,7 @@ func KeepReading(ctx context.Context, e cli.Env, command, name string) {
 }
 
 // FindingsIn returns what the rules find in a capture, from its reading.
-func FindingsIn(ctx context.Context, e cli.Env, command, name string, src capture.Source) ([]analyzer.Finding, error) {
+func FindingsIn(ctx context.Context, e cli.Env, command, name string, src capture.Source) ([]analysis.Finding, error) {
 	for again := false; ; again = true {
 		j, err := Open(ctx, e, command, name, src, again)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
@@ -63,7 +63,7 @@ func (s Selection) findings(ctx context.Context, j *Capture, r *judgment.Result)
 			chosen.Add(seq)
 		}
 	}
-	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	r.Keep(func(f *analysis.Finding) bool { return chosen.Has(f.Place.Exchange) })
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) e
 	if err != nil {
 		return err
 	}
-	r.Keep(func(f *analyzer.Finding) bool { return chosen.Has(f.Place.Exchange) })
+	r.Keep(func(f *analysis.Finding) bool { return chosen.Has(f.Place.Exchange) })
 	r.Counts.Exchanges, r.Counts.Judged, r.Calls = counted.Counts.Exchanges, counted.Counts.Judged, counted.Calls
 	if s.agent != "" {
 		r.Coverage = slices.DeleteFunc(r.Coverage, func(v judgment.Coverage) bool { return v.Link.Agent != s.agent })
@@ -120,7 +120,7 @@ func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 func namesOf(set map[string]bool) string {
 	const most = 10
 	all := slices.Sorted(maps.Keys(set))
-	text := analyzer.Clean(strings.Join(all[:min(len(all), most)], ", "))
+	text := analysis.Clean(strings.Join(all[:min(len(all), most)], ", "))
 	if len(all) > most {
 		text += fmt.Sprintf(" and %d more", len(all)-most)
 	}
@@ -180,8 +180,8 @@ func (s Selection) candidates(
 	return index.Find(ctx, key, from), true
 }
 
-func groupFindings(findings []analyzer.Finding) map[uint64][]analyzer.Finding {
-	groups := make(map[uint64][]analyzer.Finding)
+func groupFindings(findings []analysis.Finding) map[uint64][]analysis.Finding {
+	groups := make(map[uint64][]analysis.Finding)
 	for _, f := range findings {
 		groups[f.Place.Exchange] = append(groups[f.Place.Exchange], f)
 	}

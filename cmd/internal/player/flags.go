@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/shipment"
@@ -121,7 +121,7 @@ func (o *Flags) playback(e cli.Env) (out playback.Options, err error) {
 	out = playback.Options{
 		BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp), Remote: o.allowRemote,
 		OnMiss: func(m playback.Miss) {
-			fmt.Fprintf(e.Err, "playback: not matched: %s\n", analyzer.Clean(credential.WithoutUserinfo(m.String())))
+			fmt.Fprintf(e.Err, "playback: not matched: %s\n", analysis.Clean(credential.WithoutUserinfo(m.String())))
 		},
 		OnNotice: e.Notice,
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
@@ -32,7 +32,7 @@ func TestPaint(t *testing.T) {
 // What says the same without colour is said with it: each colour is taken away again.
 func TestColoursSayNothingAlone(t *testing.T) {
 	x := summary.Summary{
-		Seq: 7, Link: analyzer.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Events: 3,
+		Seq: 7, Link: analysis.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Events: 3,
 		Tasks: []string{"t1"}, State: a2a.Failed, Fault: &capture.Fault{Kind: "reset", Side: "agent"},
 	}
 	x.Outcome.Failure = "TaskNotFound"

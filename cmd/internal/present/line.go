@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
@@ -37,7 +37,7 @@ type piece struct {
 func paint(colours bool, pieces ...piece) string {
 	var line strings.Builder
 	for _, p := range pieces {
-		text := analyzer.Clean(credential.WithoutUserinfo(p.Text))
+		text := analysis.Clean(credential.WithoutUserinfo(p.Text))
 		if !colours || p.ink == inkPlain || strings.TrimSpace(text) == "" {
 			line.WriteString(text)
 			continue
@@ -71,12 +71,12 @@ func statusInk(status int) ink {
 	return inkPlain
 }
 
-func severityInk(s analyzer.Severity) ink { return reportInks[report.InkOf(s)] }
+func severityInk(s analysis.Severity) ink { return reportInks[report.InkOf(s)] }
 
 // findingPieces is report.Line with the place in the colour of the severity.
-func findingPieces(f *analyzer.Finding) []piece {
+func findingPieces(f *analysis.Finding) []piece {
 	line := report.Line(f)
-	place := analyzer.Clean(f.Place.String())
+	place := analysis.Clean(f.Place.String())
 	rest, ok := strings.CutPrefix(line, place)
 	if !ok {
 		return []piece{{line, severityInk(f.Severity)}}

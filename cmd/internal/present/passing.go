@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -26,7 +26,7 @@ func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	}
 	shown, err := shortened(context.Background(), src, x.Seq)
 	if err != nil {
-		if why := analyzer.Clean(err.Error()); why != p.unread {
+		if why := analysis.Clean(err.Error()); why != p.unread {
 			fmt.Fprintf(p.Env.Err, "a2atap: print exchange %d: %s\n", x.Seq, why)
 			p.unread = why
 		}
@@ -34,7 +34,7 @@ func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	}
 	text, err := jsonl.Format(shown, Annotator{Reader: &p.reader})
 	if err != nil {
-		fmt.Fprintf(p.Env.Err, "a2atap: print: %s\n", analyzer.Clean(err.Error()))
+		fmt.Fprintf(p.Env.Err, "a2atap: print: %s\n", analysis.Clean(err.Error()))
 		return
 	}
 	p.typed("exchange", text)
@@ -132,17 +132,17 @@ func PassedLine(x *summary.Summary) []piece {
 	}
 	line := beginning(x.Seq, x.Started, x.Link)
 	line = append(line,
-		piece{fmt.Sprintf("%-22s  ", analyzer.Clip(x.Asked)), inkPlain},
+		piece{fmt.Sprintf("%-22s  ", analysis.Clip(x.Asked)), inkPlain},
 		piece{fmt.Sprintf("%3s", status), statusInk(x.Status)},
 		piece{fmt.Sprintf("  %7s  ", summary.DurationWords(x.Took)), inkDim})
 	return append(line, cameOf(x)...)
 }
 
 // beginning is how each line of what passes begins: number, time and link.
-func beginning(seq uint64, at time.Time, l analyzer.Link) []piece {
+func beginning(seq uint64, at time.Time, l analysis.Link) []piece {
 	return []piece{
 		{fmt.Sprintf("%5d  %s  ", seq, clock(at)), inkDim},
-		{fmt.Sprintf("%-18s  ", analyzer.Clip(l.Client+" → "+l.Agent)), inkPlain},
+		{fmt.Sprintf("%-18s  ", analysis.Clip(l.Client+" → "+l.Agent)), inkPlain},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
@@ -149,7 +149,7 @@ func (p *RawPrinter) write(seq uint64, side string, data []byte, dropped int64) 
 			"with > FILE, or leave out --raw", seq, side)
 	}
 	if dropped > 0 {
-		p.E.Tell("show: %s of the %s of exchange %d were not recorded", analyzer.Plural(dropped, "byte"), side, seq)
+		p.E.Tell("show: %s of the %s of exchange %d were not recorded", analysis.Plural(dropped, "byte"), side, seq)
 	}
 	_, err := p.E.Out.Write(data)
 	return err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/report"
@@ -102,7 +102,7 @@ func (p *Recorded) Tell(text string) {
 }
 
 // Finding prints what a rule has found.
-func (p *Recorded) Finding(f analyzer.Finding) {
+func (p *Recorded) Finding(f analysis.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.JSON {
@@ -118,14 +118,14 @@ func (p *Recorded) End(
 	gate Gate, allowEmpty bool, output string, r *judgment.Result, s recording.Stats, err error,
 ) error {
 	fmt.Fprintf(p.Env.Err, "record: %s, %s in %s",
-		analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
+		analysis.Plural(s.Exchanges, "exchange"), analysis.Plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
 		fmt.Fprintf(p.Env.Err, "; NOT recorded: %s, %s",
-			analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
+			analysis.Plural(s.LostExchanges, "exchange"), analysis.Plural(s.LostBytes, "byte"))
 	}
 	if s.Unrelated > 0 {
 		fmt.Fprintf(p.Env.Err, "; of %s without a sign of A2A the bodies are not kept (--all-traffic keeps them)",
-			analyzer.Plural(s.Unrelated, "exchange"))
+			analysis.Plural(s.Unrelated, "exchange"))
 	}
 	fmt.Fprintln(p.Env.Err)
 	p.printStanding()
@@ -161,7 +161,7 @@ func (p *Recorded) Shipped(v shipment.Event) {
 	case p.JSON:
 		p.object("ship", v)
 	case v.Text != "":
-		fmt.Fprintln(p.Env.Out, analyzer.Clean(v.Text))
+		fmt.Fprintln(p.Env.Out, analysis.Clean(v.Text))
 	}
 }
 
@@ -208,7 +208,7 @@ func (p *Recorded) printStanding() {
 	}
 	fmt.Fprintf(p.Env.Err, "record: %s still %s at this recorder, of tasks that were not seen to end. Until one with the "+
 		"same redaction key listens there again, notifications fail. Delete them at the agent, or start record again with "+
-		"--agent NAME=URL@PORT:\n", analyzer.Plural(len(p.configs), "push notification config"), pointWord(len(p.configs)))
+		"--agent NAME=URL@PORT:\n", analysis.Plural(len(p.configs), "push notification config"), pointWord(len(p.configs)))
 	for i, c := range p.configs {
 		if i == maxStanding {
 			fmt.Fprintf(p.Env.Err, "  and %d more\n", len(p.configs)-maxStanding)
@@ -218,7 +218,7 @@ func (p *Recorded) printStanding() {
 		if c.ConfigID != "" {
 			line += ", config " + c.ConfigID
 		}
-		fmt.Fprintln(p.Env.Err, analyzer.Clean(line+", of "+c.Link.Client+", at "+c.At))
+		fmt.Fprintln(p.Env.Err, analysis.Clean(line+", of "+c.Link.Client+", at "+c.At))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"
@@ -30,7 +30,7 @@ type TreePrinter struct {
 // A treeRow is what is printed of an exchange.
 type treeRow struct {
 	client, agent, asked, outcome, took, broken string
-	worst                                       analyzer.Severity // of what is broken
+	worst                                       analysis.Severity // of what is broken
 	failed                                      bool
 }
 
@@ -70,7 +70,7 @@ func cameTo(s *summary.Summary) string {
 
 // brokenRules names the rule that was broken worst behind the sign of its severity, and says how many others were; ""
 // if none was.
-func brokenRules(findings []kept.Found) (words string, severity analyzer.Severity) {
+func brokenRules(findings []kept.Found) (words string, severity analysis.Severity) {
 	if len(findings) == 0 {
 		return "", 0
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
@@ -82,7 +82,7 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 			Request: capture.Request{Head: []byte("GET /a/long/path/to/somewhere HTTP/1.1\r\nHost: a\r\n\r\n")},
 		}
 		row := rowOf(x)
-		row.Found = []kept.Found{{Rule: "stream-closed", Severity: analyzer.Warning}}
+		row.Found = []kept.Found{{Rule: "stream-closed", Severity: analysis.Warning}}
 		if err := p.Print(&Shown{Row: row}); err != nil {
 			t.Fatal(err)
 		}
@@ -101,9 +101,9 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 
 func TestBrokenRules(t *testing.T) {
 	findings := []kept.Found{
-		{Rule: "a-note", Severity: analyzer.Note},
-		{Rule: "an-error", Severity: analyzer.Error},
-		{Rule: "an-error", Severity: analyzer.Error},
+		{Rule: "a-note", Severity: analysis.Note},
+		{Rule: "an-error", Severity: analysis.Error},
+		{Rule: "an-error", Severity: analysis.Error},
 	}
 	for n, want := range []string{"", " · a-note", " ! an-error +1", " ! an-error +1"} {
 		if got, _ := brokenRules(findings[:n]); got != want {

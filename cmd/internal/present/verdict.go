@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 )
 
 // A Gate says what makes a checking command fail.
 type Gate struct {
-	Severity analyzer.Severity // the lowest that does; none if it is above Error
+	Severity analysis.Severity // the lowest that does; none if it is above Error
 	Calls    bool              // one failed call or task does; else only links on which at least half of them failed
 	Never    bool              // not even these do
 }
@@ -19,9 +19,9 @@ type Gate struct {
 // ParseGate reads --fail-on: a severity, "calls", both with a comma between them, or "never".
 func ParseGate(words string) (Gate, error) {
 	if words == "never" {
-		return Gate{Severity: analyzer.Error + 1, Never: true}, nil
+		return Gate{Severity: analysis.Error + 1, Never: true}, nil
 	}
-	gate := Gate{Severity: analyzer.Error}
+	gate := Gate{Severity: analysis.Error}
 	for name := range strings.SplitSeq(words, ",") {
 		if name == "calls" {
 			gate.Calls = true
@@ -30,7 +30,7 @@ func ParseGate(words string) (Gate, error) {
 		if name == "never" {
 			return gate, cli.Usage("--fail-on %s: never stands alone", words)
 		}
-		severity, err := analyzer.ParseSeverity(name)
+		severity, err := analysis.ParseSeverity(name)
 		if err != nil {
 			known := []string{"error", "warning", "note", "calls", "never"}
 			return gate, cli.Usage("--fail-on: unknown severity %q; use one of %s%s", name, strings.Join(known, ", "),
@@ -49,7 +49,7 @@ func PrintVerdict(e cli.Env, name string, v judgment.Verdict, remarks ...string)
 // DisplayedVerdict returns the verdict as it is printed: errors are never called clean, even where no finding makes the
 // command fail.
 func DisplayedVerdict(r *judgment.Result, gate Gate) judgment.Verdict {
-	return r.Verdict(min(gate.Severity, analyzer.Error))
+	return r.Verdict(min(gate.Severity, analysis.Error))
 }
 
 // VerdictExit returns the exit status of a checking command as an error, nil for 0.

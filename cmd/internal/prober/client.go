@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
@@ -72,7 +72,7 @@ func RunClient(ctx context.Context, e cli.Env, o *Options, command []string) err
 }
 
 // checkClient refuses flags that cannot be used, and returns the gate.
-func (o *Options) checkClient(command []string) (analyzer.Severity, error) {
+func (o *Options) checkClient(command []string) (analysis.Severity, error) {
 	if err := cli.ChooseFormat("format", &o.Format, o.Output, report.Formats()...); err != nil {
 		return 0, err
 	}
@@ -244,7 +244,7 @@ func (r *clientRun) start(ctx context.Context, w *clienttest.World, at string) (
 		return nil, fmt.Errorf("start the client %s: %w", args[0], cli.Cause(err))
 	}
 	if r.o.Verbose {
-		fmt.Fprintf(r.e.Err, "%s: exit status %d\n%s", w.Name, seen.Status, analyzer.Clean(said.String()))
+		fmt.Fprintf(r.e.Err, "%s: exit status %d\n%s", w.Name, seen.Status, analysis.Clean(said.String()))
 	}
 	return seen, nil
 }
@@ -264,7 +264,7 @@ func (r *clientRun) byHand(ctx context.Context, worlds []*clienttest.World, taps
 }
 
 // report judges what passed.
-func (r *clientRun) report(ctx context.Context, gate analyzer.Severity, worlds []*clienttest.World) (*report.Report, error) {
+func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds []*clienttest.World) (*report.Report, error) {
 	for x, err := range r.memory.Exchanges(ctx, 1) {
 		if err != nil {
 			return nil, err
@@ -298,7 +298,7 @@ func (r *clientRun) report(ctx context.Context, gate analyzer.Severity, worlds [
 	if err != nil {
 		return nil, err
 	}
-	result.Keep(func(f *analyzer.Finding) bool {
+	result.Keep(func(f *analysis.Finding) bool {
 		if f.Side != a2a.Client {
 			suite.Dropped++
 		}
@@ -331,7 +331,7 @@ const sentNothing = "no message of the client was taken by any agent"
 
 // clientLevel returns how far a client conforms.
 func clientLevel(tests []report.Test) (level, reason string) {
-	failed := map[analyzer.Severity][]string{}
+	failed := map[analysis.Severity][]string{}
 	passed := map[string]bool{}
 	for i := range tests {
 		switch t := &tests[i]; {
@@ -342,11 +342,11 @@ func clientLevel(tests []report.Test) (level, reason string) {
 		}
 	}
 	switch {
-	case len(failed[analyzer.Error]) > 0:
-		return probe.NonConformant, "what the protocol demands does not hold: " + strings.Join(failed[analyzer.Error], ", ")
+	case len(failed[analysis.Error]) > 0:
+		return probe.NonConformant, "what the protocol demands does not hold: " + strings.Join(failed[analysis.Error], ", ")
 	case len(failed) > 0:
 		return probe.Partial, "what the protocol recommends or leaves open does not hold: " +
-			strings.Join(append(failed[analyzer.Warning], failed[analyzer.Note]...), ", ")
+			strings.Join(append(failed[analysis.Warning], failed[analysis.Note]...), ", ")
 	}
 	switch {
 	case passed["client-sends"]:

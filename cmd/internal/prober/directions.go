@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 )
 
@@ -42,7 +42,7 @@ func (r *run) asked(d *report.Direction, whole *report.Report, agents []string, 
 				continue
 			}
 			pass = pass || t.Status == report.TestPassed
-			if t.Bad() && (t.Status == report.TestCritical || t.Severity == analyzer.Error) {
+			if t.Bad() && (t.Status == report.TestCritical || t.Severity == analysis.Error) {
 				d.Status, d.How, d.Message = report.DirectionBroken, report.AskedByUs, fmt.Sprintf("%s: %s", t.Name, t.Message)
 				return
 			}

@@ -3,7 +3,7 @@ package prober
 import (
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/jws"
 	"a2atap/cmd/internal/cli"
@@ -42,7 +42,7 @@ type Options struct {
 type run struct {
 	e         cli.Env
 	o         *Options
-	gate      analyzer.Severity
+	gate      analysis.Severity
 	scenarios []*probe.Scenario
 	known     *judged.Baseline
 	agents    agents

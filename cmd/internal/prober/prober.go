@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
@@ -65,7 +65,7 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 }
 
 // check refuses flags that cannot be used, and returns the gate.
-func (o *Options) check(args []string) (analyzer.Severity, error) {
+func (o *Options) check(args []string) (analysis.Severity, error) {
 	if len(args) == 0 {
 		return 0, cli.Usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
 	}
@@ -85,7 +85,7 @@ func (o *Options) check(args []string) (analyzer.Severity, error) {
 }
 
 // gate returns the lowest severity that makes the command fail.
-func (o *Options) gate() (analyzer.Severity, error) {
+func (o *Options) gate() (analysis.Severity, error) {
 	gate, err := present.ParseGate(o.FailOn)
 	if gate.Calls {
 		return 0, cli.Usage("--fail-on calls is for check, record and run: here some calls are to fail")

@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
@@ -87,7 +87,7 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 	}
 	dropped := make(map[string]int)
 	broken, counted := make(map[coverageKey]int), result.Counted()
-	result.Keep(func(f *analyzer.Finding) bool {
+	result.Keep(func(f *analysis.Finding) bool {
 		if f.Side != a2a.Agent {
 			dropped[f.Link.Agent]++
 			return false
@@ -126,8 +126,8 @@ func accept(known *judged.Baseline, whole *report.Report) (passed []baseline.Tes
 }
 
 type coverageKey struct {
-	rule *analyzer.Rule
-	link analyzer.Link
+	rule *analysis.Rule
+	link analysis.Link
 }
 
 // write writes the report, without the secrets that flags brought.

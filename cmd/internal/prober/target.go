@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/source"
 	"a2atap/replay/client"
@@ -212,7 +212,7 @@ func (o *target) learns(ctx context.Context, e cli.Env, list agents) error {
 			return fmt.Errorf("--profile-from %s: %w", cli.ShownName(o.learn), err)
 		}
 		a.about.Learned = learned.Prompts
-		e.Tell("probe: learned of %s from %s: %s", a.name, analyzer.Plural(learned.Exchanges, "exchange"),
+		e.Tell("probe: learned of %s from %s: %s", a.name, analysis.Plural(learned.Exchanges, "exchange"),
 			cmp.Or(strings.Join(learned.Behaviors(), ", "), "nothing of use"))
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
@@ -30,18 +30,18 @@ func (r *Recording) judge(o Options, keep *keeping) {
 	options := append(slices.Clip(o.Keys), r.engineOptions(&o)...)
 	options = append(options, keep.options()...)
 	options = append(options, push.AtEnd(r.listener.Standing))
-	var each func(analyzer.Finding)
+	var each func(analysis.Finding)
 	if o.Listener != nil {
 		links := &workflow.Index{}
 		options = append(options, workflow.Into(links.Put)...)
-		each = func(f analyzer.Finding) {
+		each = func(f analysis.Finding) {
 			judged.InWorkflow(links, &f)
 			r.listener.Finding(f)
 		}
 	}
 	if r.spans != nil {
 		tell := each
-		each = func(f analyzer.Finding) {
+		each = func(f analysis.Finding) {
 			if tell != nil {
 				tell(f)
 			}
@@ -54,7 +54,7 @@ func (r *Recording) judge(o Options, keep *keeping) {
 			r.verdicts.Judged(arrival, judging.Counts(), behind)
 		}}
 		tell := each
-		each = func(f analyzer.Finding) {
+		each = func(f analysis.Finding) {
 			tell(f)
 			r.verdicts.Found(f)
 		}
@@ -63,7 +63,7 @@ func (r *Recording) judge(o Options, keep *keeping) {
 		options = append(options, engine.Watched(r.verdicts.Watch()))
 	}
 	if tell := each; tell != nil {
-		each = func(f analyzer.Finding) {
+		each = func(f analysis.Finding) {
 			keep.found(f)
 			tell(f)
 		}
@@ -117,7 +117,7 @@ var errJudging = errors.New("judging has ended, recording goes on")
 
 // followGuarded judges a source as it grows. A rule that panics ends it with errJudging, and nothing else.
 func followGuarded(
-	rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options []engine.Option,
+	rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), options []engine.Option,
 ) (result *judgment.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -134,7 +134,7 @@ func (r *Recording) verdict() judgement {
 		return j
 	case <-time.After(r.patience):
 	}
-	left := analyzer.Plural(r.throttle.exchanges(), "exchange")
+	left := analysis.Plural(r.throttle.exchanges(), "exchange")
 	r.listener.Tell(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
 	return <-r.judged
 }

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
@@ -22,12 +22,12 @@ import (
 )
 
 // stuck is a rule that judges nothing before it is released.
-func stuck(release <-chan struct{}) *analyzer.Rule {
-	return &analyzer.Rule{
-		ID: "stuck", Title: "nothing", Family: "test", Category: analyzer.Interop, Level: analyzer.Advice, Side: a2a.Client,
-		On: analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+func stuck(release <-chan struct{}) *analysis.Rule {
+	return &analysis.Rule{
+		ID: "stuck", Title: "nothing", Family: "test", Category: analysis.Interop, Level: analysis.Advice, Side: a2a.Client,
+		On: analysis.RequestSeen, Bindings: analysis.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
 		Doc: "Nothing.", Fix: "Nothing.", Silent: "Always.",
-		Check: func(p *analyzer.Pass) {
+		Check: func(p *analysis.Pass) {
 			<-release
 			p.Applied()
 		},
@@ -51,7 +51,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	r, err := Start(Options{
 		Output: path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
-		Rules: []*analyzer.Rule{stuck(release)}, Listener: hears{tell: func(text string) {
+		Rules: []*analysis.Rule{stuck(release)}, Listener: hears{tell: func(text string) {
 			said <- text
 			close(release)
 		}},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy"
 )
@@ -24,11 +24,11 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := stuck(nil)
-	wrong.Check = func(*analyzer.Pass) { panic("index out of range") }
+	wrong.Check = func(*analysis.Pass) { panic("index out of range") }
 	noticed := make(chan string, 10)
 	r, err := Start(Options{
 		Output: filepath.Join(t.TempDir(), "c.a2atap"), Listener: hears{notice: func(text string) { noticed <- text }},
-		Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}}, Rules: []*analyzer.Rule{wrong},
+		Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}}, Rules: []*analysis.Rule{wrong},
 	})
 	if err != nil {
 		t.Fatal(err)

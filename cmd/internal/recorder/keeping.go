@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -77,7 +77,7 @@ func (k *keeping) options() []engine.Option {
 	return k.Options()
 }
 
-func (k *keeping) found(f analyzer.Finding) {
+func (k *keeping) found(f analysis.Finding) {
 	if k != nil {
 		k.Found(f)
 	}

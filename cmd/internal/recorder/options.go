@@ -1,7 +1,7 @@
 package recorder
 
 import (
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/push"
@@ -25,7 +25,7 @@ type Options struct {
 	// Around sees what is recorded first; it may be nil.
 	Around func(capture.Sink) capture.Sink
 
-	Rules     []*analyzer.Rule // that judge it; nil is all there are
+	Rules     []*analysis.Rule // that judge it; nil is all there are
 	Keys      []engine.Option  // that cards are signed with
 	Collector *spans.Collector // that gets spans; nil for none
 	Ship      *shipment.To     // where it is shipped; nil for nowhere
@@ -41,7 +41,7 @@ type Listener interface {
 	Tap(*proxy.Tap)                           // a further tap opened by itself
 	Notice(text string)                       // what the user should know at once
 	Tell(text string)                         // what the user may do without: judging is behind, spans were sent
-	Finding(analyzer.Finding)                 // as they occur
+	Finding(analysis.Finding)                 // as they occur
 	Exchange(capture.Source, summary.Summary) // each, when it has ended and is judged, if that is wanted
 	Event(summary.Event)                      // each of a stream, the same
 	Standing([]push.Standing)                 // the push notification configs that point at the recorder when it ends
@@ -54,7 +54,7 @@ type Silent struct{}
 func (Silent) Tap(*proxy.Tap)                           {}
 func (Silent) Notice(string)                            {}
 func (Silent) Tell(string)                              {}
-func (Silent) Finding(analyzer.Finding)                 {}
+func (Silent) Finding(analysis.Finding)                 {}
 func (Silent) Exchange(capture.Source, summary.Summary) {}
 func (Silent) Event(summary.Event)                      {}
 func (Silent) Standing([]push.Standing)                 {}

@@ -19,7 +19,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
@@ -50,7 +50,7 @@ type Recording struct {
 	before   capture.Info // of the capture, when this recording began
 	desk     *hold.Desk   // nil if nothing is held
 	listener Listener
-	rules    []*analyzer.Rule
+	rules    []*analysis.Rule
 	keys     []engine.Option
 	spans    *spans.Live        // nil if they are not wanted
 	verdicts *tui.Verdicts      // for the inspector; nil if there is none

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
@@ -85,7 +85,7 @@ func TestAdditionWaitsForWhatItYields(t *testing.T) {
 type hears struct {
 	Silent
 	notice, tell func(string)
-	finding      func(analyzer.Finding)
+	finding      func(analysis.Finding)
 	ship         func(shipment.Event)
 }
 
@@ -101,7 +101,7 @@ func (l hears) Tell(text string) {
 	}
 }
 
-func (l hears) Finding(f analyzer.Finding) {
+func (l hears) Finding(f analysis.Finding) {
 	if l.finding != nil {
 		l.finding(f)
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/bolt"
 )
 
@@ -47,9 +47,9 @@ func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsPerExchange)
 
 func (l lag) String() string {
 	if l.exchanges >= l.steps/stepsPerExchange {
-		return analyzer.Plural(l.exchanges, "exchange")
+		return analysis.Plural(l.exchanges, "exchange")
 	}
-	return analyzer.Plural(l.steps, "event")
+	return analysis.Plural(l.steps, "event")
 }
 
 // begin begins a slice.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay"
 )
 
@@ -29,4 +29,4 @@ func writeLearnt(w io.Writer, learnt []replay.Learnt, header bool) error {
 	return err
 }
 
-func shortly(value string) string { return cmp.Or(analyzer.Clip(value), "nothing") }
+func shortly(value string) string { return cmp.Or(analysis.Clip(value), "nothing") }

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/differ"
@@ -108,7 +108,7 @@ func (o *Options) play(
 	options.Accepted, options.AcceptedCalls = known.Knows, known.KnowsCalls
 	ctx, cancel := cli.UntilInterrupted(ctx, e)
 	defer cancel()
-	options.Found = func(ctx context.Context) ([]analyzer.Finding, error) {
+	options.Found = func(ctx context.Context) ([]analysis.Finding, error) {
 		return judged.FindingsIn(ctx, e, "replay", name, src)
 	}
 	r, err := o.run(ctx, e, creds, src, options)
@@ -298,6 +298,6 @@ func (o *Options) learnNoise(
 		return r, fmt.Errorf("--learn-noise: %w", err)
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("%s written to %s: review before use with --noise",
-		analyzer.Plural(len(learnt), "rule"), o.Noise.Learn))
+		analysis.Plural(len(learnt), "rule"), o.Noise.Learn))
 	return r, nil
 }

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/safetext"
 	"a2atap/replay/client"
@@ -123,7 +123,7 @@ func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
 	if err := s.response(r); err != nil || r.Error == "" {
 		return err
 	}
-	fmt.Fprintf(s.e.Err, "send: the transform says: %s\n", analyzer.Clean(r.Error))
+	fmt.Fprintf(s.e.Err, "send: the transform says: %s\n", analysis.Clean(r.Error))
 	return &cli.Exit{Code: cli.ExitFindings}
 }
 
@@ -155,7 +155,7 @@ func (s *sender) event(e client.Event) {
 
 // print prints a line, without control characters that the agent may have sent.
 func (s *sender) print(what, text string) {
-	fmt.Fprintf(s.e.Out, "%s: %s\n", analyzer.Clean(what), analyzer.Clean(text))
+	fmt.Fprintf(s.e.Out, "%s: %s\n", analysis.Clean(what), analysis.Clean(text))
 }
 
 // json prints a value of ours in one line.

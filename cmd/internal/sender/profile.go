@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/source"
 	"a2atap/replay/client"
@@ -94,7 +94,7 @@ func (p profile) text(w io.Writer) error {
 	var b strings.Builder
 	line := func(indent int, name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "%s%s: %s\n", strings.Repeat("  ", indent), name, analyzer.Clean(text))
+			fmt.Fprintf(&b, "%s%s: %s\n", strings.Repeat("  ", indent), name, analysis.Clean(text))
 		}
 	}
 	line(0, "name", p.Name)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/receiver"
 	"a2atap/replay/client"
@@ -63,9 +63,9 @@ func (s *sender) receive() error {
 func (s *sender) delivered(d webhook.Delivery) {
 	switch {
 	case d.Err != nil:
-		s.e.Tell("send: a push notification does not count: %s", analyzer.Clean(d.Err.Error()))
+		s.e.Tell("send: a push notification does not count: %s", analysis.Clean(d.Err.Error()))
 	case s.o.Output != "":
-		s.e.Tell("push: %s", analyzer.Clean(eventLine(d.Event)))
+		s.e.Tell("push: %s", analysis.Clean(eventLine(d.Event)))
 	case s.o.Format == "json":
 		s.raw(d.Body) // it is JSON, and who reads the output will notice its end
 	default:

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/replay/client"
@@ -129,7 +129,7 @@ func (o *Options) run(
 	}
 	defer c.Close()
 	if noCard != nil {
-		e.Tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
+		e.Tell("send: %s", analysis.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
 			noCard, c.Endpoint().Protocol)))
 	}
 	sender := &sender{e: e, o: *o, client: c, kept: kept}
@@ -202,8 +202,8 @@ func (s *sender) outcome(a *prompt.Answer) error {
 	state := a.State()
 	switch {
 	case state.Interrupted():
-		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; go on with --task %s\n", analyzer.Clean(a.TaskID()),
-			strings.TrimSuffix(string(state), "-required"), analyzer.Clean(a.TaskID()))
+		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; go on with --task %s\n", analysis.Clean(a.TaskID()),
+			strings.TrimSuffix(string(state), "-required"), analysis.Clean(a.TaskID()))
 	case state.Terminal() && state != client.Completed:
 		why := ""
 		if m := a.Task.Status.Message; m != nil {
@@ -213,7 +213,7 @@ func (s *sender) outcome(a *prompt.Answer) error {
 		if state == client.Failed {
 			verb = string(state)
 		}
-		s.e.Tell("send: %s", analyzer.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
+		s.e.Tell("send: %s", analysis.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
 	default:
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet"
 )
@@ -125,7 +125,7 @@ func (s *Shipment) Stop() {
 	}
 	status := s.Shipper.Status()
 	if err == nil {
-		s.say("shipped", nil, "%s shipped to %s", analyzer.Plural(status.Shipped, "step"), s.To.Address)
+		s.say("shipped", nil, "%s shipped to %s", analysis.Plural(status.Shipped, "step"), s.To.Address)
 		return
 	}
 	if errors.Is(err, context.Canceled) {
@@ -141,7 +141,7 @@ func (s *Shipment) Stop() {
 	if info, infoErr := s.spool.Info(context.Background()); infoErr == nil && status.Asked {
 		if v.Left = info.Arrivals - min(info.Arrivals, status.Shipped); v.Left == 0 {
 			s.say("shipped", err, "%s shipped to %s, but not that the recording has ended: %v",
-				analyzer.Plural(status.Shipped, "step"), s.To.Address, err)
+				analysis.Plural(status.Shipped, "step"), s.To.Address, err)
 			return
 		}
 		v.Text = fmt.Sprintf("%s in %s not shipped: %v; %s", IsOrAre(v.Left, "step"), s.file, err, next)
@@ -154,7 +154,7 @@ func IsOrAre(n uint64, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"
 	}
-	return analyzer.Plural(n, noun) + " are"
+	return analysis.Plural(n, noun) + " are"
 }
 
 // Tell says what becomes of shipping.

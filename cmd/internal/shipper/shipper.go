@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/shipment"
@@ -144,9 +144,9 @@ func (o *Options) ship(ctx context.Context, out *present.Recorded, to *shipment.
 			err = fmt.Errorf("%w; %s not there", err, shipment.IsOrAre(v.Left, "step"))
 		}
 	case status.Steps == 0:
-		v.Text = fmt.Sprintf("%s: all of it is there already, %s", file, analyzer.Plural(status.Shipped, "step"))
+		v.Text = fmt.Sprintf("%s: all of it is there already, %s", file, analysis.Plural(status.Shipped, "step"))
 	default:
-		v.Text = fmt.Sprintf("%s: %s sent, and all of it is there", file, analyzer.Plural(status.Steps, "step"))
+		v.Text = fmt.Sprintf("%s: %s sent, and all of it is there", file, analysis.Plural(status.Steps, "step"))
 	}
 	out.Shipped(v)
 	return err

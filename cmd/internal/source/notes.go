@@ -3,7 +3,7 @@ package source
 import (
 	"context"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
@@ -26,7 +26,7 @@ func ReadNotes(ctx context.Context, e cli.Env, command string, src capture.Sourc
 	}
 	for i, bad := range n.Bad() {
 		if i == 3 {
-			e.Tell("%s: … and %s", command, analyzer.Plural(len(n.Bad())-i, "further line"))
+			e.Tell("%s: … and %s", command, analysis.Plural(len(n.Bad())-i, "further line"))
 			break
 		}
 		info, _ := src.Info(ctx)

@@ -14,7 +14,7 @@ import (
 	"os"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -98,7 +98,7 @@ func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source
 		return fmt.Errorf("%s: %w", command, err)
 	}
 	if n := info.LostExchanges; n > 0 {
-		e.Tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analyzer.Plural(n, "exchange"))
+		e.Tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analysis.Plural(n, "exchange"))
 	}
 	if info.Insecure {
 		e.Tell("%s: %s: %s", command, info.Name, capture.InsecureText)

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
@@ -163,7 +163,7 @@ func (f *stream) notice(text string) {
 		}
 		return
 	}
-	f.e.Tell("%s", analyzer.Clean(text))
+	f.e.Tell("%s", analysis.Clean(text))
 }
 
 // mostUntold bounds what is told at the end.
@@ -173,10 +173,10 @@ func (f *stream) tellRest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dropped > 0 {
-		f.e.Tell("… and before, %s", analyzer.Plural(f.dropped, "notice"))
+		f.e.Tell("… and before, %s", analysis.Plural(f.dropped, "notice"))
 	}
 	for _, text := range f.untold {
-		f.e.Tell("%s", analyzer.Clean(text))
+		f.e.Tell("%s", analysis.Clean(text))
 	}
 	f.untold, f.dropped = nil, 0
 }
@@ -271,7 +271,7 @@ func (f *stream) explained(err error) error {
 // tellLosses says what a recorder says that it has not recorded.
 func (f *stream) tellLosses(r *merge.Recording, info *capture.Info) {
 	if n := info.LostExchanges; n > 0 {
-		f.notice(fmt.Sprintf("%s (%s) lacks %s that passed", r.Host, r.Name, analyzer.Plural(n, "exchange")))
+		f.notice(fmt.Sprintf("%s (%s) lacks %s that passed", r.Host, r.Name, analysis.Plural(n, "exchange")))
 	}
 	if info.Crashes > 0 {
 		f.notice(fmt.Sprintf("%s (%s): %s", r.Host, r.Name, info.Crash))

@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/otlp/otlphttp"
@@ -117,7 +117,7 @@ func Start(to *Collector, src capture.Source, id uuid.UUID, notice, tell func(st
 
 // say tells the user what should be known at once.
 func (s *Live) say(format string, args ...any) {
-	s.notice(analyzer.Clean(fmt.Sprintf(format, args...)))
+	s.notice(analysis.Clean(fmt.Sprintf(format, args...)))
 }
 
 // guarded runs what makes spans. If that panics no more spans are made, and judging goes on.
@@ -147,7 +147,7 @@ func (s *Live) Event(v *summary.Event) {
 }
 
 // Found is told of each finding.
-func (s *Live) Found(f *analyzer.Finding) {
+func (s *Live) Found(f *analysis.Finding) {
 	s.guarded(func() error { s.tracer.Found(f); return nil })
 }
 
@@ -169,7 +169,7 @@ func (s *Live) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), collectorEnd)
 	defer cancel()
 	stats := s.sender.Close(ctx)
-	text := fmt.Sprintf("%s sent to %s", analyzer.Plural(stats.Sent, "span"), s.collector.url)
+	text := fmt.Sprintf("%s sent to %s", analysis.Plural(stats.Sent, "span"), s.collector.url)
 	if stats.Dropped+int64(lost) == 0 {
 		s.tell(text)
 		return

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
@@ -41,13 +41,13 @@ func (s *showing) follow(ctx context.Context) error {
 			f.ended = append(f.ended, x.Seq)
 		}
 	}
-	take := func(found analyzer.Finding) {
+	take := func(found analysis.Finding) {
 		if f.printed.Has(found.Place.Exchange) {
 			f.late++
 		}
 		f.writer.Found(found)
 	}
-	var judging []*analyzer.Rule
+	var judging []*analysis.Rule
 	if s.judges() || !s.keep.All() {
 		judging = rules.All
 	}
@@ -90,14 +90,14 @@ func (s *showing) tellEnd(ctx context.Context, before capture.Info, late int) er
 		return err
 	}
 	if n := info.LostExchanges - before.LostExchanges; n > 0 {
-		s.e.Tell("show: %s lacks %s more that passed and could not be recorded", s.name, analyzer.Plural(n, "exchange"))
+		s.e.Tell("show: %s lacks %s more that passed and could not be recorded", s.name, analysis.Plural(n, "exchange"))
 	}
 	if info.Crashes > before.Crashes {
 		s.e.Tell("show: %s: %s", s.name, info.Crash)
 	}
 	if n := late; n > 0 && s.o.Format != "json" {
 		s.e.Tell("show: %s in exchanges that were printed before; a2atap check %s prints all",
-			analyzer.Plural(n, "finding"), s.name)
+			analysis.Plural(n, "finding"), s.name)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
@@ -220,7 +220,7 @@ func (s *showing) run(ctx context.Context) (err error) {
 			if t.Unknown > 0 {
 				how += ", or say who calls with record --client PATTERN=NAME"
 			}
-			s.e.Tell("show: of %s it is not certain what caused it; to be certain, %s", analyzer.Plural(t.Doubts, "exchange"), how)
+			s.e.Tell("show: of %s it is not certain what caused it; to be certain, %s", analysis.Plural(t.Doubts, "exchange"), how)
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/summary"
@@ -43,7 +43,7 @@ func draw(ctx context.Context, out *drawn, name string, j *judged.Capture, seqs 
 		return err
 	}
 	rows := make(map[uint64]*kept.Row, len(seqs))
-	var findings []analyzer.Finding
+	var findings []analysis.Finding
 	for _, seq := range seqs {
 		row, err := j.Row(ctx, seq)
 		if err != nil {

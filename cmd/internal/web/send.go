@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/kept"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -132,7 +132,7 @@ func (s *site) drawSent(ctx context.Context, out *answered, src capture.Source) 
 	if err != nil {
 		return err
 	}
-	out.Verdict = result.Verdict(analyzer.Error).String()
+	out.Verdict = result.Verdict(analysis.Error).String()
 	var seqs []uint64
 	var last *kept.Row
 	for row, err := range j.Rows(ctx, 1) {

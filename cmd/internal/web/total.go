@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/report"
@@ -38,14 +38,14 @@ func newTotal(ctx context.Context, state judged.Followed, caused *trees, now tim
 		return nil, err
 	}
 	parts, err := report.NewParts(&report.Report{
-		Result: result, Rules: rules.All, Gate: analyzer.Error, Tool: cli.Tool(), Now: now,
+		Result: result, Rules: rules.All, Gate: analysis.Error, Tool: cli.Tool(), Now: now,
 		Directions: report.Directions(result),
 	})
 	if err != nil {
 		return nil, err
 	}
 	t := &total{
-		verdict: result.Verdict(analyzer.Error),
+		verdict: result.Verdict(analysis.Error),
 		parts:   map[string]string{"verdict": parts.Verdict, "findings": parts.Findings, "failed": parts.Failed},
 	}
 	cards, err := cardsOf(ctx, state.Capture)
@@ -89,7 +89,7 @@ func resultOf(ctx context.Context, state judged.Followed, t *trees) (*judgment.R
 	}
 	result.Captures, result.Live = []string{cli.ShownName(state.Info.Name)}, state.Info.Live || !state.Whole
 	result.Note(state.Info)
-	result.Found = [analyzer.Error + 1]int{}
+	result.Found = [analysis.Error + 1]int{}
 	for f, err := range state.Capture.Findings(ctx, 0) {
 		if err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -76,7 +76,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 		}
 	}
 	for _, n := range counts {
-		worlds = append(worlds, world{name: analyzer.Plural(n, "task"), agent: refagent.Options{MaxTasks: n}})
+		worlds = append(worlds, world{name: analysis.Plural(n, "task"), agent: refagent.Options{MaxTasks: n}})
 	}
 	for i, world := range worlds {
 		speak := refagent.Names()
@@ -98,7 +98,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 					}
 				}
 				for _, f := range findings {
-					if f.Side == a2a.Agent && f.Severity >= analyzer.Warning {
+					if f.Side == a2a.Agent && f.Severity >= analysis.Warning {
 						t.Errorf("a rule finds %s", &f)
 					}
 				}
@@ -125,7 +125,7 @@ func TestCorrectAgentsFailNothing(t *testing.T) {
 // askAll asks a reference agent everything, and has the rules judge it.
 func askAll(
 	t *testing.T, name string, o refagent.Options, c client.Options, oauth auth.OAuth,
-) (*probe.Report, []analyzer.Finding) {
+) (*probe.Report, []analysis.Finding) {
 	t.Helper()
 	a, err := refagent.New(name, o)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
@@ -41,7 +41,7 @@ const overGRPC = "-grpc"
 // A shown is what a run has against an agent: scenarios and rules, with how much it matters, and the scenario in whose
 // traffic each rule found something first.
 type shown struct {
-	scenarios, rules map[string]analyzer.Severity
+	scenarios, rules map[string]analysis.Severity
 	in               map[string]string
 }
 
@@ -124,7 +124,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		t.Error(err)
 		return shown{}
 	}
-	s := shown{map[string]analyzer.Severity{}, map[string]analyzer.Severity{}, map[string]string{}}
+	s := shown{map[string]analysis.Severity{}, map[string]analysis.Severity{}, map[string]string{}}
 	asked := map[uint64]string{} // which scenario an exchange belongs to
 	for _, id := range failedScenarios(report) {
 		s.scenarios[id] = 0
@@ -250,12 +250,12 @@ func showFaults(t *testing.T, name string, found map[string]string) {
 func isMust(agent, fault string) bool {
 	for _, r := range rules.All {
 		if r.ID == fault {
-			return r.Level == analyzer.Must
+			return r.Level == analysis.Must
 		}
 	}
 	for _, s := range scenarios.All() {
 		if s.ID == fault || agent == "legacy" && strings.HasPrefix(fault, s.ID+"-") {
-			return s.LevelIn(client.Early) == analyzer.Must
+			return s.LevelIn(client.Early) == analysis.Must
 		}
 	}
 	return false

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
@@ -126,7 +126,7 @@ var whyNot = regexp.MustCompile(`(?m)^Not provoked by an agent or client of ours
 
 // exampleOf returns the transcript that shows the rule broken, without its want section, and what check says of it: the
 // one that bears the rule's name, else the first that begins with it.
-func exampleOf(r *analyzer.Rule, testdata string) (example, output string, err error) {
+func exampleOf(r *analysis.Rule, testdata string) (example, output string, err error) {
 	files, err := filepath.Glob(filepath.Join(testdata, r.Family, r.ID+"*.txtar"))
 	if err != nil {
 		return "", "", err
@@ -154,13 +154,13 @@ func exampleOf(r *analyzer.Rule, testdata string) (example, output string, err e
 }
 
 // judge returns what check prints of a transcript, and whether the rule is among it.
-func judge(r *analyzer.Rule, tr *transcript.Transcript) (lines string, broken bool, err error) {
+func judge(r *analysis.Rule, tr *transcript.Transcript) (lines string, broken bool, err error) {
 	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...))
 	if err != nil {
 		return "", false, err
 	}
 	var b strings.Builder
-	_, err = engine.Run(context.Background(), rules.All, memory, func(f analyzer.Finding) {
+	_, err = engine.Run(context.Background(), rules.All, memory, func(f analysis.Finding) {
 		broken = broken || f.Rule == r
 		b.WriteString(report.Line(&f) + "\n")
 	})

@@ -8,7 +8,7 @@ package acceptance
 import (
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 )
 
@@ -57,16 +57,16 @@ const (
 )
 
 // category maps the groups to the chapters of a report.
-func category(group string) analyzer.Category {
+func category(group string) analysis.Category {
 	switch group {
 	case groupDiscovery:
-		return analyzer.AgentCard
+		return analysis.AgentCard
 	case groupErrors:
-		return analyzer.ErrorHandling
+		return analysis.ErrorHandling
 	case groupStreaming:
-		return analyzer.Streaming
+		return analysis.Streaming
 	case group03, groupWire:
-		return analyzer.Interop
+		return analysis.Interop
 	}
-	return analyzer.Lifecycle
+	return analysis.Lifecycle
 }

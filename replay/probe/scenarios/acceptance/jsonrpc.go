@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -13,7 +13,7 @@ import (
 
 var jsonRPC = []*probe.Scenario{
 	{
-		ID: "error-method-not-found", Title: "a method that does not exist is refused", Level: analyzer.Must,
+		ID: "error-method-not-found", Title: "a method that does not exist is refused", Level: analysis.Must,
 		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
 		Fix:      "Answer with the error -32601.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -22,7 +22,7 @@ var jsonRPC = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-invalid-json", Title: "what is not JSON is refused", Level: analyzer.Must,
+		ID: "error-invalid-json", Title: "what is not JSON is refused", Level: analysis.Must,
 		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
 		Fix:      "Answer with the error -32700.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -30,7 +30,7 @@ var jsonRPC = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-help", Title: "a message that fits no skill is answered with the skills", Level: analyzer.Must,
+		ID: "spec-help", Title: "a message that fits no skill is answered with the skills", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.1"},
 		Fix:      "Answer what fits no skill with a message that names the skills.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -42,7 +42,7 @@ var jsonRPC = []*probe.Scenario{
 	},
 	{
 		ID: "spec-long-running", Title: "a long task that nobody waits for is completed with its artifacts",
-		Level: analyzer.Must, Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"},
+		Level: analysis.Must, Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"},
 		Fix: "Work on after the answer, and show each state and artifact to GetTask.",
 		Run: workedOn("long-running start process"),
 	},
@@ -67,7 +67,7 @@ func posted(ctx context.Context, s *probe.Session, body string, code int64) erro
 
 var wireFormat = []*probe.Scenario{
 	{
-		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Level: analyzer.Must,
+		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Level: analysis.Must,
 		Sections: []string{"1.0 §5.5"},
 		Fix:      "Write the names of members as ProtoJSON does: contextId, not context_id.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -83,7 +83,7 @@ var wireFormat = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "wire-format-enum-values", Title: "roles and states are written by their full names", Level: analyzer.Must,
+		ID: "wire-format-enum-values", Title: "roles and states are written by their full names", Level: analysis.Must,
 		Sections: []string{"1.0 §5.5"},
 		Fix:      "Write enums by the names of the proto: ROLE_AGENT, TASK_STATE_COMPLETED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -97,7 +97,7 @@ var wireFormat = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out", Level: analyzer.Must,
+		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out", Level: analysis.Must,
 		Sections: []string{"1.0 §4.1.4", "1.0 §5.7"},
 		Fix:      "Leave out taskId and contextId of a message that has none; do not write an empty text.",
 		Run: func(ctx context.Context, s *probe.Session) error {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -12,7 +12,7 @@ import (
 
 var refusals = []*probe.Scenario{
 	{
-		ID: "error-task-not-found", Title: "a task that nobody made is not found", Level: analyzer.Must,
+		ID: "error-task-not-found", Title: "a task that nobody made is not found", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.3", "1.0 §5.4"},
 		Fix:      "Answer GetTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404 with reason TASK_NOT_FOUND.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -26,26 +26,26 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled", Level: analyzer.Must,
+		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"},
 		Fix:      "Answer CancelTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404.",
 		Run:      ofNobody(cancelIt, with(-32001, http.StatusNotFound)),
 	},
 	{
 		// The strict form is error-cancel-terminal-code; so it is with error-send-terminal.
-		ID: "error-cancel-terminal", Title: "a task that has ended is not canceled any more", Level: analyzer.Should,
+		ID: "error-cancel-terminal", Title: "a task that has ended is not canceled any more", Level: analysis.Should,
 		Sections: []string{"1.0 §3.1.5"},
 		Fix:      "Refuse to cancel a task that has ended.",
 		Run:      afterEnd(cancelIt, somehow),
 	},
 	{
-		ID: "error-send-terminal", Title: "a task that has ended takes no message", Level: analyzer.Should,
+		ID: "error-send-terminal", Title: "a task that has ended takes no message", Level: analysis.Should,
 		Sections: []string{"1.0 §3.1.1"},
 		Fix:      "Refuse messages to a task that has ended.",
 		Run:      afterEnd(continueIt, somehow),
 	},
 	{
-		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused", Level: analyzer.Must,
+		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused", Level: analysis.Must,
 		Sections: []string{"1.0 §3.4.2", "1.0 §5.4"},
 		Fix:      "Answer a message with an unknown taskId with TaskNotFoundError: -32001, or HTTP 404.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -55,7 +55,7 @@ var refusals = []*probe.Scenario{
 	},
 	{
 		ID: "error-push-not-supported", Title: "push configs are refused if there are no push notifications",
-		Level: analyzer.Must, Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"},
+		Level: analysis.Must, Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"},
 		Fix: "Answer with PushNotificationNotSupportedError: -32003, or HTTP 400.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Card != nil && s.Card.Push {
@@ -68,7 +68,7 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to", Level: analyzer.Must,
+		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.6", "1.0 §5.4"},
 		Fix:      "Answer with TaskNotFoundError, as JSON or as the first event: -32001, or HTTP 404.",
 		Run:      ofNobody(subscribeToIt, with(-32001, http.StatusNotFound)),

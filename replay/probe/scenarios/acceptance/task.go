@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -49,7 +49,7 @@ func polled(ctx context.Context, s *probe.Session, id string) error {
 
 var turns = []*probe.Scenario{
 	{
-		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed", Level: analyzer.Must,
+		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed", Level: analysis.Must,
 		Sections: []string{"1.0 §3.4.2", "1.0 §4.1.3"},
 		Fix:      "Wait in TASK_STATE_INPUT_REQUIRED, and continue the task that a message names as taskId.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -71,7 +71,7 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so", Level: analyzer.Must,
+		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.5", "1.0 §3.2.2"},
 		Fix:      "Answer CancelTask with the task in TASK_STATE_CANCELED, and keep it so.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -87,7 +87,7 @@ var turns = []*probe.Scenario{
 	},
 	{
 		// No section asks for it: an agent that drops the metadata breaks nothing but this test.
-		ID: "spec-cancel-with-metadata", Title: "a canceled task shows the metadata of the request", Level: analyzer.May,
+		ID: "spec-cancel-with-metadata", Title: "a canceled task shows the metadata of the request", Level: analysis.May,
 		Sections: []string{"1.0 §3.1.5"},
 		Fix:      "Merge the metadata of CancelTask into that of the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -105,7 +105,7 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-list-tasks", Title: "a task that was made is in the list", Level: analyzer.Must,
+		ID: "spec-list-tasks", Title: "a task that was made is in the list", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.4"},
 		Fix:      "List all tasks of the client in pages, each with its id and its status.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -117,14 +117,14 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work", Level: analyzer.Must,
+		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work", Level: analysis.Must,
 		Sections: []string{"1.0 §3.2.2"},
 		Fix:      "With returnImmediately answer as soon as there is a task, and work on.",
 		Run:      workedOn("long-running test"),
 	},
 	{
 		ID: "multi-turn-context-preserved", Title: "a task keeps its id and its context from turn to turn",
-		Level: analyzer.Must, Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"},
+		Level: analysis.Must, Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"},
 		Fix: "Answer a message that names a task with that task, in the context that it has.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("multi-turn start context test"), client.SendOptions{},
@@ -143,7 +143,7 @@ var turns = []*probe.Scenario{
 	},
 	{
 		// Which messages are history is the agent's choice, so a task without any is a note.
-		ID: "get-task-with-history", Title: "a task that is read has its messages", Level: analyzer.May,
+		ID: "get-task-with-history", Title: "a task that is read has its messages", Level: analysis.May,
 		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"},
 		Fix:      "Keep the messages of a task, and return as many of them as historyLength allows.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -157,7 +157,7 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "get-task-after-failure", Title: "a task that failed is read as failed", Level: analyzer.Must,
+		ID: "get-task-after-failure", Title: "a task that failed is read as failed", Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.3"},
 		Fix:      "Keep tasks that failed for GetTask.",
 		Run: func(ctx context.Context, s *probe.Session) error {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -17,7 +17,7 @@ import (
 var Scenarios = []*probe.Scenario{
 	{
 		ID: "act-auth-required", Title: "no operation is open to clients without credentials, if the card asks for some",
-		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Must,
+		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Must,
 		Sections: []string{"1.0 §7.4", "1.0 §13.1", "0.3 §4.4"},
 		Tags: []string{
 			"auth", "A27", "AUTH-SERVER-002", "AUTH-SCOPE-001", "acts:SEC-AUTH-001", "acts:SEC-AUTH-002", "acts:SEC-AUTH-004",
@@ -34,7 +34,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-auth-wrong", Title: "no operation is open to clients with wrong credentials, if the card asks for some",
-		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Must,
+		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Must,
 		Sections: []string{"1.0 §7.4", "0.3 §4.4"},
 		Tags: []string{
 			"auth", "A27", "tck-main:invalid_credentials_rejected", "tck-main:invalid_authentication",
@@ -50,7 +50,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-auth-challenge", Title: "who is refused for want of credentials is told which are wanted",
-		Category: analyzer.ErrorHandling, Stranger: true, Level: analyzer.Should,
+		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Should,
 		Protocols: scenario.HTTP,
 		Sections:  []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "acts:SEC-AUTH-006"},
 		Fix: "Send WWW-Authenticate with status 401.",
@@ -70,7 +70,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-authz-scope", Title: "a user has no access to the tasks of another",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §13.1"},
 		Tags:     []string{"auth", "A28", "AUTH-SCOPE-002", "CORE-LIST-001"},
 		Fix:      "Bind each task to the user who has made it, and look at that in every operation.",
@@ -78,14 +78,14 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-list-scope", Title: "a list has no tasks that who asks for it cannot read",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §13.1"}, Tags: []string{"auth", "list", "CORE-LIST-001"},
 		Fix: "List only tasks that the caller may read.",
 		Run: askListScope,
 	},
 	{
 		ID: "act-not-found-vs-forbidden", Title: "a task of another user looks like one that nobody made",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.3.2"},
 		Tags:     []string{"auth", "errors", "A29", "AUTH-SCOPE-003", "acts:SEC-AUTH-003", "acts:CORE-ERR-009"},
 		Fix:      "Answer with TaskNotFound, in the same words, for tasks that are another user's.",
@@ -93,7 +93,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-extended-card-auth", Title: "the extended card is not for everybody",
-		Category: analyzer.AgentCard, Stranger: true, Level: analyzer.Must, Protocols: scenario.Since03,
+		Category: analysis.AgentCard, Stranger: true, Level: analysis.Must, Protocols: scenario.Since03,
 		Needs:    []probe.Capability{probe.ExtendedCard},
 		Sections: []string{"1.0 §13.3", "0.3 §7.10"},
 		Tags: []string{
@@ -114,7 +114,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-extended-card", Title: "the extended card is shown to those who have credentials",
-		Category: analyzer.AgentCard, Level: analyzer.Must, Protocols: scenario.Since03,
+		Category: analysis.AgentCard, Level: analysis.Must, Protocols: scenario.Since03,
 		Needs:    []probe.Capability{probe.ExtendedCard},
 		Sections: []string{"1.0 §3.1.11", "0.3 §7.10"},
 		Tags: []string{
@@ -145,8 +145,8 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID:       "act-in-task-auth",
 		Title:    "a task that needs an authorization says so, for which, and takes messages meanwhile",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since03,
-		Levels:   scenario.Levels(analyzer.Should, scenario.V03...),
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since03,
+		Levels:   scenario.Levels(analysis.Should, scenario.V03...),
 		Sections: []string{"1.0 §7.6.1", "0.3 §4.5"},
 		Tags: []string{
 			"auth", "scripted", "AUTH-INTASK-001", "AUTH-INTASK-002", "AUTH-INTASK-003", "acts:SEC-AUTH-005",
@@ -158,7 +158,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-in-task-auth-stream", Title: "a stream that ends since an authorization is needed says of which task",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §7.6.1"}, Tags: []string{"auth", "scripted", "stream"},
 		Fix: "Name the task in the update that brings it to AUTH_REQUIRED.",
@@ -184,7 +184,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-in-task-auth-message", Title: "a task that needs an authorization takes messages meanwhile",
-		Category: analyzer.Lifecycle, Level: analyzer.Should, Protocols: scenario.V10,
+		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10,
 		Sections: []string{"1.0 §7.6.1"}, Tags: []string{"auth", "scripted", "AUTH-INTASK-006"},
 		Fix: "Accept messages to a task that is in AUTH_REQUIRED.",
 		Run: func(ctx context.Context, s *probe.Session) error {

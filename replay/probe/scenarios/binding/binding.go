@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -20,7 +20,7 @@ import (
 var Scenarios = []*probe.Scenario{
 	{
 		ID: "act-rest-status-codes", Title: "errors over HTTP+JSON have their status, an envelope and an ErrorInfo",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: []client.Protocol{client.REST10},
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §5.4", "1.0 §11.6"},
 		Tags: []string{
 			"errors", "wire-format", "A55", "HTTP_JSON-STATUS-001", "HTTP_JSON-ERR-001", "HTTP_JSON-ERR-002",
@@ -31,7 +31,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-grpc-status-codes", Title: "errors over gRPC have their status, and an ErrorInfo in its details",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: []client.Protocol{client.GRPC10},
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: []client.Protocol{client.GRPC10},
 		Sections: []string{"1.0 §5.4", "1.0 §10.6"},
 		Tags:     []string{"errors", "wire-format", "A56", "GRPC-ERR-001", "GRPC-ERR-002"},
 		Fix:      "Answer with the status of the error, and its ErrorInfo in grpc-status-details-bin.",
@@ -39,7 +39,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-rpc-error-codes", Title: "errors over JSON-RPC have their code, a message, and data that are typed",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: []client.Protocol{client.JSONRPC10},
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: []client.Protocol{client.JSONRPC10},
 		Sections: []string{"1.0 §5.4", "1.0 §9.5"},
 		Tags: []string{
 			"errors", "wire-format", "CORE-ERR-001", "JSONRPC-ERR-001", "JSONRPC-ERR-002", "JSONRPC-SSE-002",
@@ -50,7 +50,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-rpc-errorinfo", Title: "errors over JSON-RPC say their reason in an ErrorInfo",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: []client.Protocol{client.JSONRPC10},
+		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: []client.Protocol{client.JSONRPC10},
 		Sections: []string{"1.0 §9.5"}, Tags: []string{"errors", "JSONRPC-ERR-003", "acts:JSONRPC-ERR-003"},
 		Fix: "Put a google.rpc.ErrorInfo with the reason of A2A 1.0 §5.4 into the data of errors.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -61,7 +61,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-binding-equivalence", Title: "a task of one binding is the same over another, and so are errors",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Once: true,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Once: true,
 		Sections: []string{"1.0 §5.1"},
 		Tags: []string{
 			"bindings", "A48", "BIND-EQUIV-001", "BIND-EQUIV-002", "BIND-EQUIV-003", "BIND-EQUIV-004",
@@ -72,7 +72,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-rest-routes", Title: "each path of HTTP+JSON is served, with its parameters",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: []client.Protocol{client.REST10},
+		Category: analysis.Interop, Level: analysis.Must, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §11.3", "1.0 §11.5"},
 		Tags: []string{
 			"bindings", "HTTP_JSON-URL-001", "HTTP_JSON-URL-002", "HTTP_JSON-QP-001", "tck-main:rest_specific_features",
@@ -82,7 +82,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-rest-media-type", Title: "answers over HTTP+JSON are JSON by their media type",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: []client.Protocol{client.REST10},
+		Category: analysis.Interop, Level: analysis.Should, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §11.1"}, Tags: []string{"bindings", "HTTP_JSON-SVC-001", "acts:REST-CT-001"},
 		Fix: "Send answers as application/a2a+json, or as application/json.",
 		Run: func(ctx context.Context, s *probe.Session) error {

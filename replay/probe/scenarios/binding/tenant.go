@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -15,7 +15,7 @@ import (
 var Tenants = []*probe.Scenario{
 	{
 		ID: "act-tenant", Title: "the tenants that the card declares are served, in each form of naming them",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §8.3.2", "1.0 §5.3"}, Tags: []string{"tenant", "A41"},
 		Fix: "Serve each tenant of the card: named in the member tenant, over HTTP+JSON also before the path.",
 		Run: askTenants,

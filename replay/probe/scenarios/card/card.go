@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -19,16 +19,16 @@ import (
 // Requirement words that differ from version to version.
 var (
 	// bestEarly is what only the form before 0.1 asks for: later ones have defaults for it, or say nothing.
-	bestEarly = scenario.Levels(analyzer.Advice, scenario.Since01...)
+	bestEarly = scenario.Levels(analysis.Advice, scenario.Since01...)
 	// mayIn01 is what 0.1 leaves to the agent, and what was before it does not.
-	mayIn01 = scenario.Levels(analyzer.May, client.JSONRPC01)
+	mayIn01 = scenario.Levels(analysis.May, client.JSONRPC01)
 )
 
 // Scenarios are about the card: that there is one, and each thing in it that clients rely on by itself, so that one
 // that is missing hides no other.
 var Scenarios = []*probe.Scenario{
 	{
-		ID: "card", Title: "the card can be read", Category: analyzer.AgentCard, Level: analyzer.Must, Once: true,
+		ID: "card", Title: "the card can be read", Category: analysis.AgentCard, Level: analysis.Must, Once: true,
 		Sections: []string{"1.0 §8.2", "0.3 §5.3"},
 		Tags:     []string{"core", "card", "basic", "CARD-DISC-001", "A49", "S0-1.1", "S0-1.6", "S0-1.7", "S0-V1"},
 		Fix:      "Serve the agent card as JSON at /.well-known/agent-card.json; up to 0.2, at /.well-known/agent.json.",
@@ -54,29 +54,29 @@ var Scenarios = []*probe.Scenario{
 	skillModes("outputModes", "skill-output-modes", "S0-1.3e"),
 	{
 		ID: "card-oauth2-token-url", Title: "the card says where tokens of OAuth 2.0 come from",
-		Category: analyzer.AgentCard, Level: analyzer.Must, Levels: mayIn01, Once: true,
+		Category: analysis.AgentCard, Level: analysis.Must, Levels: mayIn01, Once: true,
 		Sections: []string{"1.0 §4.5", "0.3 §5.5.3"}, Tags: []string{"card", "auth", "S0-1.4a"},
 		Fix: "Name the token URL of each OAuth 2.0 flow in the card.",
 		Run: func(_ context.Context, s *probe.Session) error { return askAuth(s, a2a.OAuth2Scheme) },
 	},
 	{
-		ID: "card-api-key-name", Title: "the card says where an API key goes", Category: analyzer.AgentCard,
-		Level: analyzer.Must, Levels: mayIn01, Once: true,
+		ID: "card-api-key-name", Title: "the card says where an API key goes", Category: analysis.AgentCard,
+		Level: analysis.Must, Levels: mayIn01, Once: true,
 		Sections: []string{"1.0 §4.5", "0.3 §5.5.3"}, Tags: []string{"card", "auth", "S0-1.4b"},
 		Fix: "Say in the card in which header or parameter the API key goes.",
 		Run: func(_ context.Context, s *probe.Session) error { return askAuth(s, a2a.APIKeyScheme) },
 	},
 	{
-		ID: "card-capability-flags", Title: "capabilities are true or false", Category: analyzer.AgentCard,
-		Level: analyzer.Must, Once: true, Sections: []string{"1.0 §4.4.3", "0.3 §5.5.2"},
+		ID: "card-capability-flags", Title: "capabilities are true or false", Category: analysis.AgentCard,
+		Level: analysis.Must, Once: true, Sections: []string{"1.0 §4.4.3", "0.3 §5.5.2"},
 		Tags: []string{"card", "S0-1.5"},
 		Fix:  `Write capabilities as JSON booleans: true, not "true" or 1.`,
 		Run:  askFlags,
 	},
 	{
-		ID: "card-public", Title: "the card is there for those without credentials", Category: analyzer.ErrorHandling,
-		Stranger: true, Level: analyzer.Must, Once: true,
-		Levels:   scenario.Levels(analyzer.Advice, scenario.Since03...),
+		ID: "card-public", Title: "the card is there for those without credentials", Category: analysis.ErrorHandling,
+		Stranger: true, Level: analysis.Must, Once: true,
+		Levels:   scenario.Levels(analysis.Advice, scenario.Since03...),
 		Sections: []string{"1.0 §8.2", "0.3 §5.4"},
 		Tags:     []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6"},
 		Fix:      "Let anybody read the public card; put what is confidential into the extended card.",
@@ -84,21 +84,21 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "card-read-again", Title: "a card that is read again is the same, or has another version or ETag",
-		Category: analyzer.AgentCard, Level: analyzer.Advice, Once: true,
+		Category: analysis.AgentCard, Level: analysis.Advice, Once: true,
 		Sections: []string{"1.0 §8.6", "0.3 §5.5"}, Tags: []string{"card", "cache"},
 		Fix: "Change the version and the ETag of a card with its content.",
 		Run: askCardAgain,
 	},
 	{
-		ID: "card-not-changed", Title: "a client that has the card is told so", Category: analyzer.AgentCard,
-		Level: analyzer.Should, Levels: scenario.Levels(analyzer.Advice, scenario.Old...), Once: true,
+		ID: "card-not-changed", Title: "a client that has the card is told so", Category: analysis.AgentCard,
+		Level: analysis.Should, Levels: scenario.Levels(analysis.Advice, scenario.Old...), Once: true,
 		Sections: []string{"1.0 §8.6", "RFC 9110 §13.1.2"}, Tags: []string{"card", "cache"},
 		Fix: "Compare If-None-Match with the ETag of the card, weakly, and answer 304 if they are equal.",
 		Run: askCardUnchanged,
 	},
 	{
-		ID: "card-bindings", Title: "JSON-RPC is spoken where the card says so", Category: analyzer.AgentCard,
-		Level: analyzer.Must, Protocols: []client.Protocol{client.REST10},
+		ID: "card-bindings", Title: "JSON-RPC is spoken where the card says so", Category: analysis.AgentCard,
+		Level: analysis.Must, Protocols: []client.Protocol{client.REST10},
 		Sections: []string{"1.0 §5.2"}, Tags: []string{"card"},
 		Fix: "List every binding that the agent speaks in the card.",
 		Run: askBindings,
@@ -107,10 +107,10 @@ var Scenarios = []*probe.Scenario{
 
 // cardMember returns the scenario of one member of the card.
 func cardMember(
-	id, member, title, row string, in map[client.Protocol]analyzer.Level, ask func(a2a.Card) error,
+	id, member, title, row string, in map[client.Protocol]analysis.Level, ask func(a2a.Card) error,
 ) *probe.Scenario {
 	return &probe.Scenario{
-		ID: id, Title: title, Category: analyzer.AgentCard, Level: analyzer.Must, Levels: in, Once: true,
+		ID: id, Title: title, Category: analysis.AgentCard, Level: analysis.Must, Levels: in, Once: true,
 		Sections: []string{"1.0 §4.4.1", "0.3 §5.5"}, Tags: []string{"card", "basic", row},
 		Fix: fmt.Sprintf("Give the card the member %q.", member),
 		Run: func(_ context.Context, s *probe.Session) error {
@@ -159,7 +159,7 @@ func cardSkills(card a2a.Card) error {
 }
 
 // skillMember returns the scenario of a member that every skill has.
-func skillMember(member, row string, in map[client.Protocol]analyzer.Level) *probe.Scenario {
+func skillMember(member, row string, in map[client.Protocol]analysis.Level) *probe.Scenario {
 	return skillScenario("skill-"+member, "every skill has a text as "+member, row, in,
 		fmt.Sprintf("Give each skill of the card the member %q.", member),
 		func(v, _ a2a.Value) error {
@@ -191,11 +191,11 @@ func skillModes(member, id, row string) *probe.Scenario {
 // skillScenario returns a scenario that looks at each skill, and names all of which it is not true. It is told where
 // there are defaults for skills: nowhere before 0.1.
 func skillScenario(
-	id, title, row string, in map[client.Protocol]analyzer.Level, fix string,
+	id, title, row string, in map[client.Protocol]analysis.Level, fix string,
 	ask func(skill, defaults a2a.Value) error,
 ) *probe.Scenario {
 	return &probe.Scenario{
-		ID: id, Title: title, Category: analyzer.AgentCard, Level: analyzer.Must, Levels: in, Once: true,
+		ID: id, Title: title, Category: analysis.AgentCard, Level: analysis.Must, Levels: in, Once: true,
 		Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"}, Tags: []string{"card", "skills", row}, Fix: fix,
 		Run: func(_ context.Context, s *probe.Session) error {
 			card, err := scenario.DeclaredCard(s)

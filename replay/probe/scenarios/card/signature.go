@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/track/signature"
 	"a2atap/replay/probe"
@@ -17,7 +17,7 @@ import (
 var Signatures = []*probe.Scenario{
 	{
 		ID: "act-signature-verify", Title: "the signatures of the card are by their keys",
-		Category: analyzer.AgentCard, Level: analyzer.Must, Once: true, CardOnly: true, Protocols: scenario.V10,
+		Category: analysis.AgentCard, Level: analysis.Must, Once: true, CardOnly: true, Protocols: scenario.V10,
 		Sections: []string{"1.0 §8.4.2", "1.0 §8.4.3"}, Tags: []string{"card", "signature", "A50"},
 		Fix: "Sign the card in its canonical form (RFC 8785), without the member signatures, as it is served.",
 		Run: askSignatures,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -14,8 +14,8 @@ import (
 var Histories = []*probe.Scenario{
 	{
 		ID: "act-history-length", Title: "a task is shown with no more messages than were asked for",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since01,
-		Levels:   scenario.Levels(analyzer.Should, scenario.Old...),
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since01,
+		Levels:   scenario.Levels(analysis.Should, scenario.Old...),
 		Sections: []string{"1.0 §3.2.4", "0.3 §7.3.1"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-002", "acts:CORE-HIST-002", "tck-main:tasks_get_with_history_length",
@@ -32,7 +32,7 @@ var Histories = []*probe.Scenario{
 	},
 	{
 		ID: "act-history-zero", Title: "a task is shown without history if none is wanted",
-		Category: analyzer.Lifecycle, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-001", "acts:CORE-HIST-001", "acts:CORE-GET-002", "tck-main:history_length_zero",
 		},
@@ -47,7 +47,7 @@ var Histories = []*probe.Scenario{
 	},
 	{
 		ID: "act-history-zero-send", Title: "a message is answered without history if none is wanted",
-		Category: analyzer.Lifecycle, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{"history", "A23", "CORE-HIST-003", "acts:CORE-HIST-003"},
 		Fix:  "Heed historyLength in the configuration of SendMessage too.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -64,7 +64,7 @@ var Histories = []*probe.Scenario{
 	{
 		ID: "act-history-negative", Title: "a history of less than no messages is refused",
 		// Only an example says so.
-		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.2.4", "1.0 §6.5"},
 		Tags: []string{
 			"history", "errors", "A23", "tck-main:negative_history_length_error",
@@ -83,7 +83,7 @@ var Histories = []*probe.Scenario{
 	},
 	{
 		ID: "act-history-large", Title: "more history than there is may be asked for",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{"history", "tck-main:history_length_exceeds_actual", "tck-main:boundary_values"},
 		Fix:  "Show what history there is if more is asked for.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -96,7 +96,7 @@ var Histories = []*probe.Scenario{
 	},
 	{
 		ID: "act-history-order", Title: "the history has the messages that were sent, in their order",
-		Category: analyzer.Lifecycle, Level: analyzer.Should, Protocols: scenario.V10,
+		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.7", "1.0 §3.2.4"},
 		Tags: []string{
 			"history", "CORE-HIST-004", "CORE-HIST-005", "CORE-HIST-006", "acts:CORE-HIST-004", "acts:CORE-HIST-005",

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -18,8 +18,8 @@ import (
 // Scenarios follow tasks through their lives.
 var Scenarios = []*probe.Scenario{
 	{
-		ID: "send", Title: "a message is answered with a task, or with a message", Category: analyzer.Lifecycle,
-		Level: analyzer.Must, First: true, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
+		ID: "send", Title: "a message is answered with a task, or with a message", Category: analysis.Lifecycle,
+		Level: analysis.Must, First: true, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags: []string{
 			"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "GRPC-SVC-001", "GRPC-SVC-002",
 			"tck-main:message_send_valid_text",
@@ -28,8 +28,8 @@ var Scenarios = []*probe.Scenario{
 		Run: askSend,
 	},
 	{
-		ID: "task-completes", Title: "a task that was sent is found, and completes", Category: analyzer.Lifecycle,
-		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
+		ID: "task-completes", Title: "a task that was sent is found, and completes", Category: analysis.Lifecycle,
+		Level: analysis.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
 		Tags: []string{
 			"core", "basic", "acts:CORE-SEND-001", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3",
 		},
@@ -37,7 +37,7 @@ var Scenarios = []*probe.Scenario{
 		Run: askCompletion,
 	},
 	{
-		ID: "task-cancel", Title: "a task at work is canceled", Category: analyzer.Lifecycle, Level: analyzer.Must,
+		ID: "task-cancel", Title: "a task at work is canceled", Category: analysis.Lifecycle, Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
 		Tags: []string{
 			"core", "S0-2.3", "S0-V3", "CORE-CANCEL-001", "acts:CORE-CANCEL-001", "tck-main:tasks_cancel_valid",
@@ -46,29 +46,29 @@ var Scenarios = []*probe.Scenario{
 		Run: askCancellation,
 	},
 	{
-		ID: "multi-turn", Title: "a task that asks back goes on with the answer", Category: analyzer.Lifecycle,
-		Level: analyzer.Must, Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
+		ID: "multi-turn", Title: "a task that asks back goes on with the answer", Category: analysis.Lifecycle,
+		Level: analysis.Must, Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
 		Tags: []string{"core", "S0-2.4", "acts:CORE-MULTI-001", "tck-main:message_send_continue_task"},
 		Fix:  "Continue the task that a message names, in its context; make no new one.",
 		Run:  askAgain,
 	},
 	{
-		ID: "task-history", Title: "the history of a task is kept", Category: analyzer.Lifecycle, Level: analyzer.Must,
+		ID: "task-history", Title: "the history of a task is kept", Category: analysis.Lifecycle, Level: analysis.Must,
 		Sections: []string{"0.3 §5.5.2", "0.3 §7.3"}, Tags: []string{"history", "S0-2.5"},
 		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
 		Fix:       "Keep each status that a task had, or do not declare stateTransitionHistory.",
 		Run:       askHistory,
 	},
 	{
-		ID: "skills-answer", Title: "the first example of each skill is answered", Category: analyzer.Lifecycle,
-		Level: analyzer.Should, Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"},
+		ID: "skills-answer", Title: "the first example of each skill is answered", Category: analysis.Lifecycle,
+		Level: analysis.Should, Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"},
 		Tags: []string{"skills", "S0-I4", "S0-2.1"},
 		Fix:  "Make the agent answer the examples of its own card.",
 		Run:  askSkills,
 	},
 	{
 		ID: "concurrent-tasks", Title: "tasks at the same time do not get in each other's way",
-		Category: analyzer.Interop, Level: analyzer.Must, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
+		Category: analysis.Interop, Level: analysis.Must, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
 		Tags: []string{
 			"core", "concurrency", "S0-5.5d", "tck-main:parallel_requests", "tck-main:rapid_sequential_requests",
 			"tck-main:concurrent_method_calls",

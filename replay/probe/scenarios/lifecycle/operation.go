@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -15,7 +15,7 @@ import (
 var Operations = []*probe.Scenario{
 	{
 		ID: "act-task-not-found", Title: "a task that nobody made cannot be canceled",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must,
+		Category: analysis.ErrorHandling, Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
 		Tags: []string{
 			"errors", "A9", "CORE-CANCEL-003", "acts:CORE-ERR-002", "tck-main:tasks_cancel_nonexistent",
@@ -28,7 +28,7 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-task-read", Title: "a task that was made can be read: the same id, and a state",
-		Category: analyzer.Lifecycle, Level: analyzer.Must,
+		Category: analysis.Lifecycle, Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.3", "0.3 §7.3"},
 		Tags: []string{
 			"CORE-GET-001", "CORE-SEND-001", "acts:CORE-GET-001", "tck-main:tasks_get_valid",
@@ -39,7 +39,7 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-send-terminal", Title: "a task that has ended takes no more messages",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since03,
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since03,
 		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags:     []string{"errors", "A14", "CORE-SEND-002", "acts:CORE-SEND-002", "acts:CORE-ERR-004"},
 		Fix:      "Refuse a message to a task that has ended with UnsupportedOperation.",
@@ -59,14 +59,14 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-cancel-idempotent", Title: "a task that was canceled stays so when it is canceled again",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.1.5", "1.0 §3.3.1"}, Tags: []string{"A16", "tck-main:task_cancel_state_handling"},
 		Fix: "Answer a second cancellation with the canceled task, TaskNotCancelable or TaskNotFound.",
 		Run: askCancelTwice,
 	},
 	{
 		ID: "act-blocking-default", Title: "a message is answered when its task has ended or waits",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A21", "CORE-EXECUTION-MODE-001"},
 		Fix: "Answer SendMessage when the task is terminal or interrupted, unless returnImmediately is true.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -82,14 +82,14 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-return-immediately", Title: "a client that does not wait is answered while the task is at work",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A22", "CORE-EXECUTION-MODE-002", "acts:CORE-EXEC-001"},
 		Fix: "Answer at once with the task as it is if returnImmediately is true, and go on with the work.",
 		Run: askImmediately,
 	},
 	{
 		ID: "act-unknown-media-type", Title: "a part of a media type that nobody knows is refused, or taken like any other",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should,
+		Category: analysis.ErrorHandling, Level: analysis.Should,
 		Sections: []string{"1.0 §3.1.1", "0.3 §8.2"},
 		Tags: []string{
 			"errors", "A54", "CORE-SEND-003", "acts:CORE-SEND-004", "tck-main:content_type_not_supported_error_32005",
@@ -100,7 +100,7 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-part-kinds", Title: "files and data are written so that clients can read them",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.Since01,
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since01,
 		Sections: []string{"1.0 §4.1.6", "0.3 §6.5", "0.3 §6.6"},
 		Tags:     []string{"artifact", "DM-ART-001", "DM-PART-001"},
 		Fix:      "Write each part with one content: a text, the bytes of a file or its address, or data.",

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -37,7 +37,7 @@ var Scripted = []*probe.Scenario{
 	}, "DM-ART-001", "DM-PART-001", "acts:DM-ART-002"),
 	{
 		ID: "act-scripted-message-response", Title: "a message is answered with a message",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.1.1", "1.0 §4.1.4"},
 		Tags:     []string{"scripted", "DM-MSG-001", "DM-MSG-002", "acts:CORE-SEND-003"},
 		Fix:      "Answer with a message of role ROLE_AGENT that has an id and parts.",
@@ -57,7 +57,7 @@ var Scripted = []*probe.Scenario{
 	},
 	{
 		ID: "act-scripted-chunks", Title: "an artifact that comes in pieces is put together from them",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §4.2.2"}, Tags: []string{
 			"scripted", "stream", "acts:STREAM-SSE-002",
@@ -72,7 +72,7 @@ var Scripted = []*probe.Scenario{
 // part.
 func scriptedTask(name, title string, state client.State, part func(client.Part) bool, tags ...string) *probe.Scenario {
 	s := &probe.Scenario{
-		ID: "act-scripted-" + name, Title: title, Category: analyzer.Lifecycle, Level: analyzer.Must,
+		ID: "act-scripted-" + name, Title: title, Category: analysis.Lifecycle, Level: analysis.Must,
 		Protocols: scenario.V10,
 		Sections:  []string{"1.0 §3.1.1", "1.0 §4.1.3"}, Tags: append([]string{"scripted"}, tags...),
 		Fix: "Bring the task to the state " + string(state) + ".",

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/hostname"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -16,7 +16,7 @@ var Configs = []*probe.Scenario{
 	PrivateWebhook(remote),
 	{
 		ID: "act-push-not-found", Title: "a push config that nobody made, or of a task that nobody made, is not found",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Push},
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8"},
 		Tags:     []string{"push", "errors", "A9", "PUSH-GET-002", "acts:PUSH-ERR-001"},
@@ -45,7 +45,7 @@ var Configs = []*probe.Scenario{
 func PrivateWebhook(remote func(*probe.Session) bool) *probe.Scenario {
 	return &probe.Scenario{
 		ID: "act-push-ssrf", Title: "a webhook at an address of the agent's own network is refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Push},
 		Sections: []string{"1.0 §13.2"}, Tags: []string{"push", "security", "A44"},
 		Fix: "Refuse webhooks at loopback, link-local and private addresses.",

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -17,16 +17,16 @@ import (
 var withConfigs = scenario.Since03
 
 // tokenLevels are how much it matters that a notification brings the token.
-var tokenLevels = map[client.Protocol]analyzer.Level{
-	client.Early: analyzer.Must, client.JSONRPC10: analyzer.Advice, client.REST10: analyzer.Advice,
-	client.GRPC10: analyzer.Advice,
+var tokenLevels = map[client.Protocol]analysis.Level{
+	client.Early: analysis.Must, client.JSONRPC10: analysis.Advice, client.REST10: analysis.Advice,
+	client.GRPC10: analysis.Advice,
 }
 
 // Scenarios are about push notifications.
 var Scenarios = []*probe.Scenario{
 	{
-		ID: "push-config", Title: "a webhook that was given can be read back", Category: analyzer.Interop,
-		Level: analyzer.Must, Needs: []probe.Capability{probe.Push},
+		ID: "push-config", Title: "a webhook that was given can be read back", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push},
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8", "0.3 §7.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42",
@@ -36,8 +36,8 @@ var Scenarios = []*probe.Scenario{
 		Run: askConfig,
 	},
 	{
-		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analyzer.Interop,
-		Level: analyzer.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"},
 		Tags: []string{
 			"push", "A42", "PUSH-LIST-001", "PUSH-DEL-001", "PUSH-DEL-002", "acts:PUSH-CFG-003", "acts:PUSH-LIST-001",
@@ -47,14 +47,14 @@ var Scenarios = []*probe.Scenario{
 		Run: askConfigs,
 	},
 	{
-		ID: "push-https", Title: "a webhook without TLS is refused", Category: analyzer.ErrorHandling,
-		Level: analyzer.Must, Needs: []probe.Capability{probe.Push}, Protocols: []client.Protocol{client.Early},
+		ID: "push-https", Title: "a webhook without TLS is refused", Category: analysis.ErrorHandling,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: []client.Protocol{client.Early},
 		Sections: []string{"JSON-RPC §5.1"}, Tags: []string{"push", "S4-5.1b"},
 		Fix: "Refuse webhooks whose URL is not https with error -32004.",
 		Run: askInsecure,
 	},
 	{
-		ID: "push-delivery", Title: "the webhook hears of its task", Category: analyzer.Interop, Level: analyzer.Must,
+		ID: "push-delivery", Title: "the webhook hears of its task", Category: analysis.Interop, Level: analysis.Must,
 		Needs: []probe.Capability{probe.Push}, Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43",
@@ -64,23 +64,23 @@ var Scenarios = []*probe.Scenario{
 		Run: askDelivery,
 	},
 	{
-		ID: "push-token", Title: "notifications bring the token that was given", Category: analyzer.Interop,
+		ID: "push-token", Title: "notifications bring the token that was given", Category: analysis.Interop,
 		// 1.0 does not say how the token travels.
-		Level: analyzer.Should, Levels: tokenLevels, Needs: []probe.Capability{probe.Push},
+		Level: analysis.Should, Levels: tokenLevels, Needs: []probe.Capability{probe.Push},
 		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
 		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
 		Run: askToken,
 	},
 	{
-		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analyzer.Interop,
-		Level: analyzer.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
+		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
 		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
 		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
 		Run: askCredentials,
 	},
 	{
-		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analyzer.Interop,
-		Level: analyzer.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.10", "0.3 §7.8"}, Tags: []string{"push", "A45"},
 		Fix: "Post nothing to a webhook once its deletion was confirmed.",
 		Run: askAfterDelete,

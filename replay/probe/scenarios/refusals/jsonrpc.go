@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
@@ -18,7 +18,7 @@ import (
 var JSONRPC = []*probe.Scenario{
 	{
 		ID: "act-parse-error", Title: "what is not JSON is refused with -32700 and a null id",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"1.0 §9.5", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
 			"errors", "rpc", "A1", "tck-main:rejects_malformed_json", "tck-main:raw_invalid_json", "acts:JSONRPC-ERR-002",
@@ -28,7 +28,7 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-invalid-request", Title: "JSON that is not a request is refused with -32600",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5"},
 		Tags: []string{
 			"errors", "rpc", "A2", "acts:CORE-ERR-006", "tck-main:missing_method_field",
@@ -39,7 +39,7 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-invalid-request-version", Title: "a request of JSON-RPC 1.0 is refused with -32600",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must,
+		Category: analysis.ErrorHandling, Level: analysis.Must,
 		Protocols: []client.Protocol{client.JSONRPC10, client.JSONRPC03}, // 0.1 gives the member a default
 		Sections:  []string{"JSON-RPC §4", "JSON-RPC §5.1"},
 		Tags:      []string{"errors", "rpc", "A2", "tck-main:invalid_jsonrpc_version"},
@@ -58,9 +58,9 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-invalid-params", Title: "parameters that lack a message, or have it of another type, are refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must,
+		Category: analysis.ErrorHandling, Level: analysis.Must,
 		// 0.3 speaks of JSON-RPC alone.
-		Levels:   scenario.Levels(analyzer.Advice, client.GRPC03),
+		Levels:   scenario.Levels(analysis.Advice, client.GRPC03),
 		Sections: []string{"1.0 §3.3.2", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
 			"errors", "A4", "CORE-ERR-002", "tck-main:rejects_invalid_params", "tck-main:message_send_invalid_params",
@@ -71,14 +71,14 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-notification-silent", Title: "a request without id gets no answer",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §4.1"}, Tags: []string{"rpc", "A5", "tck-main:json_rpc_notification_requests"},
 		Fix: "Send no JSON-RPC response for a request without id, or refuse it with -32600 and a null id.",
 		Run: askNotification,
 	},
 	{
 		ID: "act-batch", Title: "a batch is answered call by call, or refused as a whole",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §6"},
 		Tags:     []string{"rpc", "A6", "tck-main:json_rpc_batch_requests", "tck-main:jsonrpc_specific_features"},
 		Fix:      "Answer a batch with one response for each call, or the whole batch with one error -32600.",
@@ -86,14 +86,14 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-id-types", Title: "ids of every type come back as they were sent",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §5", "0.3 §6.11.2"}, Tags: []string{"rpc", "A7"},
 		Fix: "Copy the request's id into the response, of the same type and value.",
 		Run: askIDs,
 	},
 	{
 		ID: "act-duplicate-ids", Title: "an id that was used before is answered again",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §4"}, Tags: []string{"rpc", "tck-main:duplicate_request_ids"},
 		Fix: "Do not remember ids of requests: each HTTP request is answered with the id that it brings.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -102,7 +102,7 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-content-type-rejected", Title: "a message that is declared as plain text is not taken",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should,
+		Category: analysis.ErrorHandling, Level: analysis.Should,
 		Sections: []string{"1.0 §9.1", "0.3 §3.2.1"}, Tags: []string{"errors", "A8"},
 		// What came before 0.1 says nothing of the media types of requests.
 		Protocols: []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01},
@@ -118,7 +118,7 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-rpc-envelope", Title: "an answer has the version, the request's id, and a result or an error",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.JsonRPC,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §5", "1.0 §9.1"},
 		Tags:     []string{"rpc", "JSONRPC-FMT-001", "JSONRPC-SVC-001", "acts:JSONRPC-ENV-001"},
 		Fix:      "Send responses as JSON-RPC 2.0 has them: jsonrpc, id, and one of result and error.",
@@ -126,7 +126,7 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-rpc-content-type", Title: "an answer is application/json",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.JsonRPC,
+		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.JsonRPC,
 		Sections: []string{"1.0 §9.1", "0.3 §3.2.1"}, Tags: []string{"rpc", "JSONRPC-FMT-002", "acts:JSONRPC-CT-001"},
 		Fix: "Send JSON-RPC responses with Content-Type application/json.",
 		Run: func(ctx context.Context, s *probe.Session) error {

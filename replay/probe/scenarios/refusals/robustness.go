@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/grpc"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -16,7 +16,7 @@ import (
 var Robustness = []*probe.Scenario{
 	{
 		ID: "act-unknown-fields-ignored", Title: "members that nobody knows are ignored",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
+		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "A38", "DM-SERIAL-005", "acts:DM-EXTRA-001", "tck-main:extra_fields"},
 		Fix:  "Ignore members of objects that are unknown: newer clients may send them.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -31,7 +31,7 @@ var Robustness = []*probe.Scenario{
 	},
 	{
 		ID: "act-required-fields-validated", Title: "a message without id, role or parts is refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
+		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{
 			"robustness", "errors", "A39", "tck-main:missing_required_message_fields", "tck-main:empty_message_parts",
 			"tck-main:empty_arrays",
@@ -52,7 +52,7 @@ var Robustness = []*probe.Scenario{
 	},
 	{
 		ID: "act-long-text", Title: "a long text is answered or refused, and breaks nothing",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.3.2"},
+		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.3.2"},
 		Tags: []string{"robustness", "tck-main:very_long_string", "tck-main:very_large_message"},
 		Fix:  "Answer long messages, or refuse them with an error.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -67,7 +67,7 @@ var Robustness = []*probe.Scenario{
 	},
 	{
 		ID: "act-null-members", Title: "optional members that are null are taken as absent, or refused",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.JSON10, Sections: []string{"1.0 §5.7"},
+		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.JSON10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "tck-main:null_optional_fields"},
 		Fix:  "Take null for absent, as JSON mappings of protobuf do.",
 		Run: func(ctx context.Context, s *probe.Session) error {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
@@ -276,8 +276,8 @@ func SameTask(task *client.Task, id, contextID string) error {
 }
 
 // Levels is a requirement word for some protocols, as the Levels of a scenario are.
-func Levels(word analyzer.Level, in ...client.Protocol) map[client.Protocol]analyzer.Level {
-	m := make(map[client.Protocol]analyzer.Level, len(in))
+func Levels(word analysis.Level, in ...client.Protocol) map[client.Protocol]analysis.Level {
+	m := make(map[client.Protocol]analysis.Level, len(in))
 	for _, p := range in {
 		m[p] = word
 	}

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"time"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
@@ -20,7 +20,7 @@ import (
 var Events = []*probe.Scenario{
 	{
 		ID: "act-stream-task", Title: "a stream begins with the task, goes on with updates and closes at its end",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.2", "1.0 §11.7"},
 		Tags: []string{
@@ -32,7 +32,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-message-only", Title: "a stream that holds a message holds nothing else",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.Since03,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.Since03,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.2", "0.3 §7.2"}, Tags: []string{"stream", "CORE-STREAM-002", "acts:STREAM-MSG-001"},
 		Fix: "Answer streaming calls with a stream, and close it after the message.",
@@ -54,7 +54,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-order", Title: "the states in a stream never go back",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: append(scenario.V10[:len(scenario.V10):len(scenario.V10)], client.Early),
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: append(scenario.V10[:len(scenario.V10):len(scenario.V10)], client.Early),
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.5.2"}, Tags: []string{"stream", "STREAM-ORDER-001"},
 		Fix: "Send events in the order in which they happened, and none after the task has ended.",
@@ -62,7 +62,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-framing", Title: "a stream is what the binding has for it, and each event one of its objects",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §9.4.2", "1.0 §10.7", "1.0 §11.7"},
 		Tags: []string{
@@ -74,7 +74,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-invalid-params", Title: "a stream for a message that lacks everything is refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.3.2"},
 		Tags:     []string{"stream", "errors", "A4", "tck-main:message_stream_invalid_params"},
@@ -90,7 +90,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.6"},
 		Tags:     []string{"stream", "errors", "A9", "STREAM-SUB-004", "tck-main:tasks_subscribe_nonexistent"},
@@ -102,7 +102,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-terminal", Title: "a task that has ended cannot be subscribed to",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.6"}, Tags: []string{
 			"stream", "errors", "A17", "STREAM-SUB-003",
@@ -120,7 +120,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-first-task", Title: "a subscription begins with the task as it is",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.6"},
 		Tags:     []string{"stream", "A18", "STREAM-SUB-001", "acts:STREAM-SSE-004", "tck-main:tasks_subscribe"},
@@ -148,7 +148,7 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-closes", Title: "a subscription closes when the task ends",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.6"},
 		Tags:     []string{"stream", "STREAM-SUB-002", "acts:STREAM-SUB-001", "acts:STREAM-SUB-002"},

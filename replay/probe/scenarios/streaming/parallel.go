@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -17,7 +17,7 @@ type eventStream = iter.Seq2[client.Event, error]
 var Parallel = []*probe.Scenario{
 	{
 		ID: "act-two-subscribers", Title: "two streams of a task bring the same updates in the same order",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.5.2"},
 		Tags:     []string{"stream", "A19", "STREAM-ORDER-002", "STREAM-ORDER-003", "acts:STREAM-MULTI-001"},
@@ -26,7 +26,7 @@ var Parallel = []*probe.Scenario{
 	},
 	{
 		ID: "act-close-one-stream", Title: "a stream goes on when another one of the same task is left",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
 		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.5.2"}, Tags: []string{"stream", "A20", "STREAM-ORDER-004", "acts:STREAM-MULTI-002"},
 		Fix: "End nothing but a stream itself when its client leaves it.",

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -14,7 +14,7 @@ import (
 var Extensions = []*probe.Scenario{
 	{
 		ID: "act-required-extension", Title: "a message without an extension that the card requires is refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10,
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.3.4", "1.0 §4.6.3"}, Tags: []string{"extensions", "errors", "A36", "CORE-CAP-004"},
 		Fix: "Refuse requests that do not name the required extension with ExtensionSupportRequired.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -34,7 +34,7 @@ var Extensions = []*probe.Scenario{
 	},
 	{
 		ID: "act-unknown-extension-ignored", Title: "an extension that nobody knows is ignored",
-		Category: analyzer.Interop, Level: analyzer.Should, Protocols: scenario.V10, Sections: []string{"1.0 §4.6.3"},
+		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §4.6.3"},
 		Tags: []string{"extensions", "A37", "JSONRPC-SVC-002", "HTTP_JSON-SVC-002", "GRPC-META-001"},
 		Fix:  "Ignore extensions that are asked for and not supported.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -47,7 +47,7 @@ var Extensions = []*probe.Scenario{
 	},
 	{
 		ID: "act-extension-no-fallback", Title: "no other version of an extension is activated than is asked for",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.Since03,
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.Since03,
 		Sections: []string{"1.0 §4.6.3", "extensions guide §Versioning"},
 		Tags:     []string{"extensions", "A57"},
 		Fix:      "Activate an extension only if its URI is asked for as it is declared.",
@@ -56,7 +56,7 @@ var Extensions = []*probe.Scenario{
 	{
 		ID: "act-extension-listed", Title: "an extension of the card that is asked for is listed as active",
 		// An agent decides what it activates, and some extensions have nothing to activate.
-		Category: analyzer.Interop, Level: analyzer.Advice, Protocols: scenario.Since03,
+		Category: analysis.Interop, Level: analysis.Advice, Protocols: scenario.Since03,
 		Sections: []string{"1.0 §4.6.3", "extensions guide §Extension Activation"}, Tags: []string{"extensions"},
 		Fix: "List the extensions that were activated in A2A-Extensions of the answer, before 1.0 in X-A2A-Extensions.",
 		Run: askListed,
@@ -98,8 +98,8 @@ func undeclared(
 ) *probe.Scenario {
 	return &probe.Scenario{
 		ID: "act-capability-" + name, Title: "what needs " + string(c) + " is refused if the card does not declare it",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: in,
-		Levels:   scenario.Levels(analyzer.Should, scenario.Old...),
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: in,
+		Levels:   scenario.Levels(analysis.Should, scenario.Old...),
 		Sections: []string{"1.0 §3.3.4", "0.3 §5.5.2", "0.3 §8.2"}, Tags: append([]string{"errors", "A30"}, tags...),
 		Fix: "Refuse the operation with " + reason + ", or declare " + string(c) + " in the card.",
 		Run: func(ctx context.Context, s *probe.Session) error {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/scenario"
@@ -16,7 +16,7 @@ import (
 var Scenarios = []*probe.Scenario{
 	{
 		ID: "act-version-unsupported", Title: "a version that nobody knows is refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
+		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version", "errors", "A32", "VER-SERVER-002", "acts:VER-NEG-001"},
 		Fix:  "Refuse requests of versions that the interface does not speak with VersionNotSupported.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -27,7 +27,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-version-declared", Title: "the version that the card declares is spoken in every operation",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version"},
 		Fix:  "Speak the version of the interface in every operation, or do not declare it.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -48,14 +48,14 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-version-empty", Title: "a request without a version is one of 0.3",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version", "A33", "VER-SERVER-003", "acts:VER-NEG-002"},
 		Fix:  "Take a request without A2A-Version for one of 0.3, or refuse it with VersionNotSupported.",
 		Run:  askNoVersion,
 	},
 	{
 		ID: "act-version-patch-ignored", Title: "1.0.7 is asked for and taken as 1.0",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6"},
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6"},
 		Tags: []string{"version", "A34", "VER-CLIENT-002"},
 		Fix:  "Compare versions by their first two numbers only.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -69,7 +69,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-version-query-param", Title: "a version that stands in the query is read or ignored",
-		Category: analyzer.Interop, Level: analyzer.May, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.6.1"},
+		Category: analysis.Interop, Level: analysis.May, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.6.1"},
 		Tags: []string{"version", "A35"},
 		Fix:  "Read A2A-Version from the query if the header is missing.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -90,7 +90,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-header-case", Title: "the names of fields mean the same in any case",
-		Category: analyzer.Interop, Level: analyzer.Must, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.2.6"},
+		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.2.6"},
 		Tags: []string{"version", "A40"},
 		Fix:  "Compare names of header fields without regard to case.",
 		Run: func(ctx context.Context, s *probe.Session) error {

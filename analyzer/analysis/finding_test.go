@@ -1,4 +1,4 @@
-package analyzer_test
+package analysis_test
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
 func TestPlaceText(t *testing.T) {
-	request, response := analyzer.Place{Exchange: 12}, analyzer.Place{Exchange: 12, Response: true}
+	request, response := analysis.Place{Exchange: 12}, analysis.Place{Exchange: 12, Response: true}
 	tests := []struct {
-		place analyzer.Place
+		place analysis.Place
 		want  string
 	}{
 		{request, "12.request"},
@@ -36,38 +36,38 @@ func TestPlaceText(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	finding := func(change func(f *analyzer.Finding)) string {
-		f := analyzer.Finding{
-			Rule: &analyzer.Rule{ID: "r"}, Side: a2a.Agent, Operation: a2a.GetTask,
-			Link:  analyzer.Link{Client: "planner", Agent: "booker"},
-			Place: analyzer.Place{Exchange: 3, Response: true}.Event(4).At("/result/artifacts/0/parts/12/text"),
+	finding := func(change func(f *analysis.Finding)) string {
+		f := analysis.Finding{
+			Rule: &analysis.Rule{ID: "r"}, Side: a2a.Agent, Operation: a2a.GetTask,
+			Link:  analysis.Link{Client: "planner", Agent: "booker"},
+			Place: analysis.Place{Exchange: 3, Response: true}.Event(4).At("/result/artifacts/0/parts/12/text"),
 		}
 		change(&f)
 		return f.Fingerprint()
 	}
-	base := finding(func(*analyzer.Finding) {})
-	same := map[string]func(f *analyzer.Finding){
-		"another exchange": func(f *analyzer.Finding) { f.Place.Exchange, f.ExchangeID = 99, uuid.New() },
-		"another event":    func(f *analyzer.Finding) { f.Place = f.Place.Event(7).At(f.Place.Pointer) },
-		"another index":    func(f *analyzer.Finding) { f.Place.Pointer = "/result/artifacts/5/parts/0/text" },
-		"another client":   func(f *analyzer.Finding) { f.Link.Client = "other" },
-		"other words":      func(f *analyzer.Finding) { f.Seen, f.Expected = "x", "y" },
-		"another capture":  func(f *analyzer.Finding) { f.Capture = "b" },
+	base := finding(func(*analysis.Finding) {})
+	same := map[string]func(f *analysis.Finding){
+		"another exchange": func(f *analysis.Finding) { f.Place.Exchange, f.ExchangeID = 99, uuid.New() },
+		"another event":    func(f *analysis.Finding) { f.Place = f.Place.Event(7).At(f.Place.Pointer) },
+		"another index":    func(f *analysis.Finding) { f.Place.Pointer = "/result/artifacts/5/parts/0/text" },
+		"another client":   func(f *analysis.Finding) { f.Link.Client = "other" },
+		"other words":      func(f *analysis.Finding) { f.Seen, f.Expected = "x", "y" },
+		"another capture":  func(f *analysis.Finding) { f.Capture = "b" },
 	}
 	for name, change := range same {
 		if got := finding(change); got != base {
 			t.Errorf("%s changes the fingerprint", name)
 		}
 	}
-	different := map[string]func(f *analyzer.Finding){
-		"another rule":      func(f *analyzer.Finding) { f.Rule = &analyzer.Rule{ID: "s"} },
-		"another side":      func(f *analyzer.Finding) { f.Side = a2a.Client },
-		"another agent":     func(f *analyzer.Finding) { f.Link.Agent = "hotel" },
-		"another operation": func(f *analyzer.Finding) { f.Operation = a2a.CancelTask },
-		"another member":    func(f *analyzer.Finding) { f.Place.Pointer = "/result/artifacts/0/parts/12/data" },
-		"a member 2fa":      func(f *analyzer.Finding) { f.Place.Pointer = "/result/artifacts/0/parts/12/2text" },
-		"the request":       func(f *analyzer.Finding) { f.Place.Response = false },
-		"the body":          func(f *analyzer.Finding) { f.Place = f.Place.Body().At(f.Place.Pointer) },
+	different := map[string]func(f *analysis.Finding){
+		"another rule":      func(f *analysis.Finding) { f.Rule = &analysis.Rule{ID: "s"} },
+		"another side":      func(f *analysis.Finding) { f.Side = a2a.Client },
+		"another agent":     func(f *analysis.Finding) { f.Link.Agent = "hotel" },
+		"another operation": func(f *analysis.Finding) { f.Operation = a2a.CancelTask },
+		"another member":    func(f *analysis.Finding) { f.Place.Pointer = "/result/artifacts/0/parts/12/data" },
+		"a member 2fa":      func(f *analysis.Finding) { f.Place.Pointer = "/result/artifacts/0/parts/12/2text" },
+		"the request":       func(f *analysis.Finding) { f.Place.Response = false },
+		"the body":          func(f *analysis.Finding) { f.Place = f.Place.Body().At(f.Place.Pointer) },
 	}
 	for name, change := range different {
 		if got := finding(change); got == base {
@@ -78,9 +78,9 @@ func TestFingerprint(t *testing.T) {
 
 // Bytes from the wire never reach a terminal, wherever they stand in a finding.
 func TestFindingIsClean(t *testing.T) {
-	f := analyzer.Finding{
-		Rule: &analyzer.Rule{ID: "r"}, Seen: "a\x1b[2Jb\nc\u202e",
-		Place: analyzer.Place{Exchange: 1}.Body().At("/x\x1b]0;y\x07"),
+	f := analysis.Finding{
+		Rule: &analysis.Rule{ID: "r"}, Seen: "a\x1b[2Jb\nc\u202e",
+		Place: analysis.Place{Exchange: 1}.Body().At("/x\x1b]0;y\x07"),
 	}
 	if got := f.String(); strings.ContainsAny(got, "\x1b\n\x07\u202e") {
 		t.Errorf("control characters get through: %q", got)
@@ -89,27 +89,27 @@ func TestFindingIsClean(t *testing.T) {
 
 func TestClip(t *testing.T) {
 	long := strings.Repeat("ä", 100)
-	if got := []rune(analyzer.Clip(long)); len(got) != 60 || got[59] != '…' {
+	if got := []rune(analysis.Clip(long)); len(got) != 60 || got[59] != '…' {
 		t.Errorf("a long text is clipped to %d runes: %q", len(got), string(got))
 	}
-	if got := analyzer.Clip("short"); got != "short" {
+	if got := analysis.Clip("short"); got != "short" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestParseSeverity(t *testing.T) {
-	for _, s := range []analyzer.Severity{analyzer.Note, analyzer.Warning, analyzer.Error} {
-		if got, err := analyzer.ParseSeverity(s.String()); err != nil || got != s {
+	for _, s := range []analysis.Severity{analysis.Note, analysis.Warning, analysis.Error} {
+		if got, err := analysis.ParseSeverity(s.String()); err != nil || got != s {
 			t.Errorf("ParseSeverity(%q) = %v, %v", s, got, err)
 		}
 	}
-	if _, err := analyzer.ParseSeverity("fatal"); err == nil || !strings.Contains(err.Error(), "error, warning or note") {
+	if _, err := analysis.ParseSeverity("fatal"); err == nil || !strings.Contains(err.Error(), "error, warning or note") {
 		t.Errorf("an unknown severity is answered with %v, want the known ones", err)
 	}
 }
 
 func TestSections(t *testing.T) {
-	r := &analyzer.Rule{Cites: []a2a.Cite{
+	r := &analysis.Rule{Cites: []a2a.Cite{
 		{In: a2a.V0_2, Section: "6.1"},
 		{In: a2a.V0_3, Section: "6.1"},
 		{In: a2a.V1_0, Section: "3.1.1"},

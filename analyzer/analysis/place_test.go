@@ -1,10 +1,10 @@
-package analyzer_test
+package analysis_test
 
 import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 )
 
 func TestParsePlace(t *testing.T) {
@@ -12,12 +12,12 @@ func TestParsePlace(t *testing.T) {
 		"1.request", "12.response", "3.response.status", "3.request.line", "3.request.body#", "3.request.body#/params/a~1b",
 		"12.response.event[3]#/result/statusUpdate/status/state", "2.request.header[Content-Type]", "4.request.header[a.b]",
 	} {
-		p, err := analyzer.ParsePlace(text)
+		p, err := analysis.ParsePlace(text)
 		if err != nil || p.String() != text {
 			t.Errorf("%s is read as %s, %v", text, p, err)
 		}
 	}
-	if p, err := analyzer.ParsePlace("7"); err != nil || p != (analyzer.Place{Exchange: 7}) {
+	if p, err := analysis.ParsePlace("7"); err != nil || p != (analysis.Place{Exchange: 7}) {
 		t.Errorf("7 is read as %+v, %v", p, err)
 	}
 	for text, said := range map[string]string{
@@ -33,7 +33,7 @@ func TestParsePlace(t *testing.T) {
 		"1.response.event[a]": "event[3]",
 		"1.response.event[1":  "event[3]",
 	} {
-		if p, err := analyzer.ParsePlace(text); err == nil || !strings.Contains(err.Error(), said) {
+		if p, err := analysis.ParsePlace(text); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%q is read as %s, %v; want an error with %q", text, p, err, said)
 		}
 	}
@@ -44,11 +44,11 @@ func FuzzParsePlace(f *testing.F) {
 	f.Add("2.request.header[Content-Type]")
 	f.Add("7")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := analyzer.ParsePlace(text)
+		p, err := analysis.ParsePlace(text)
 		if err != nil {
 			return
 		}
-		if again, err := analyzer.ParsePlace(p.String()); err != nil || again != p {
+		if again, err := analysis.ParsePlace(p.String()); err != nil || again != p {
 			t.Errorf("%q is %+v, and written %s it is %+v, %v", text, p, p, again, err)
 		}
 	})

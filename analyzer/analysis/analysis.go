@@ -1,4 +1,4 @@
-// Package analyzer is what rules about recorded A2A traffic are written in: a Rule and the Pass that it gets, the
+// Package analysis is what rules about recorded A2A traffic are written in: a Rule and the Pass that it gets, the
 // Observations that there are, the Tracker that remembers earlier ones, and the Finding that says what is wrong, with
 // its Place.
 //
@@ -28,4 +28,4 @@
 // # Caveats
 //
 // Everything that a Pass hands to a check is valid only during that call. Runner and Session are for engines.
-package analyzer
+package analysis

@@ -1,9 +1,9 @@
-package analyzer_test
+package analysis_test
 
 import (
 	"testing"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
 	"a2atap/proxy/a2a"
 )
@@ -14,7 +14,7 @@ func TestSent(t *testing.T) {
 		return a2a.Parse([]byte(`{"parts":[{"text":"` + text + `"}]}`)).Root
 	}
 	content := func(v a2a.Value) digest.Content { return digest.ContentOf(a2a.Message{Value: v}.Parts()) }
-	x := &analyzer.Exchange{Call: a2a.Call{Message: message("hello")}}
+	x := &analysis.Exchange{Call: a2a.Call{Message: message("hello")}}
 	for range 2 {
 		if x.Sent() != content(x.Call.Message) {
 			t.Error("what was sent is not what the message holds")
@@ -25,7 +25,7 @@ func TestSent(t *testing.T) {
 	if one.Sent() != content(one.Call.Message) || one.Sent() == x.Sent() {
 		t.Error("a call of a batch has sent what the batch has")
 	}
-	if none := (&analyzer.Exchange{}).Sent(); none != digest.NoContent {
+	if none := (&analysis.Exchange{}).Sent(); none != digest.NoContent {
 		t.Errorf("who sent nothing has sent %v", none)
 	}
 }

@@ -1,4 +1,4 @@
-package analyzer
+package analysis
 
 import "a2atap/proxy/a2a"
 
