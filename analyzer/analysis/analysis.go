@@ -2,8 +2,7 @@
 // Observations that there are, the Tracker that remembers earlier ones, and the Finding that says what is wrong, with
 // its Place.
 //
-// To judge a capture, see package engine, whose Run takes the rules, such as rules.All, and a capture, and returns what
-// that came to, which package judgment says.
+// To judge a capture, see package analyzer, or package engine for a choice of rules.
 //
 // An engine reads the steps of a capture in their order of arrival, once, and turns them into observations: a request
 // decoded, an answer decoded, an event of a stream, a stream that ended, a card, a task seen in some state, a

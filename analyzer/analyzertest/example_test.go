@@ -4,7 +4,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"a2atap/analyzer/analysis"
+	"a2atap/analyzer"
 	"a2atap/analyzer/analyzertest"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
@@ -38,7 +38,7 @@ func ExampleTap_options() {
 			t, startBooker(t),
 			analyzertest.Named("booker"),
 			analyzertest.Side(a2a.Agent),
-			analyzertest.Gate(analysis.Warning),
+			analyzertest.Gate(analyzer.Warning),
 			analyzertest.Without("card-cache-control", "the gateway in front of the agent sets it"),
 			analyzertest.Keep(t.ArtifactDir()), // go test -artifacts
 		)

@@ -130,8 +130,8 @@ func patchKey(seq, count uint64) []byte {
 // chunkOf returns the chunk in which the row of an exchange is. Numbers of exchanges begin with 1.
 func chunkOf(seq uint64) uint64 { return (seq - 1) / chunkRows }
 
-// The coders of values are made once: each takes a megabyte. The level is the fastest: rows have a third of the size by
-// it, and by the next one a little less, at four times the cost.
+// The coders of values are made once: each takes a megabyte. The level below takes a quarter of the time, a microsecond
+// less for an exchange, and a fifth more of the file.
 var (
 	packer = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),

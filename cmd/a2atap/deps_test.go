@@ -63,6 +63,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/...", "a2atap/proxy/fleet/fleettest", "it runs servers and is for tests"},
 	{"a2atap/proxy/...", "a2atap/tui/...", "recording must work without a screen"},
 	{"a2atap/proxy/...", "a2atap/replay/...", "the proxy watches and never speaks for itself"},
+	{"a2atap/analyzer/...", "a2atap/analyzer", "it is the face of what stands behind it"},
 	{"a2atap/analyzer/analysis", "a2atap/analyzer/rules/...", "what a rule is does not depend on which there are"},
 	{"a2atap/analyzer/analysis", "a2atap/analyzer/track/...", "what a tracker is does not depend on which there are"},
 	{"a2atap/analyzer/analysis", "a2atap/analyzer/engine", "what rules are written in knows nothing of who runs them"},
