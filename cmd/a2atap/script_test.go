@@ -27,7 +27,8 @@ import (
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	if os.Args[0] = filepath.Base(os.Args[0]); os.Args[0] == "a2atap" {
+	if name := filepath.Base(os.Args[0]); name == "a2atap" {
+		os.Args[0] = name
 		main()
 	}
 	testscript.Main(tests{m}, map[string]func(){
