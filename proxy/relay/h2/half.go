@@ -18,6 +18,7 @@ func (h *half) run() {
 	for h.pass() && h.fill() {
 	}
 	h.endTurn()
+	h.stopWaiting() // for what this end would have allowed
 }
 
 // fill reads once, and reports whether there is something new.
