@@ -11,7 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
-	"a2atap/proxy/process"
+	"a2atap/proxy/internal/process"
 	"a2atap/proxy/recording"
 )
 

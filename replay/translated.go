@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/capture/credential"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
+	"a2atap/replay/internal/translate"
 	"a2atap/replay/report"
-	"a2atap/replay/translate"
 )
 
 // ErrNotOffered is wrapped by the error of Run where the card of a live agent does not offer the binding and dialect of

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/tuitest"
 )
 
 // A remoteReader is a capture whose server is away as the channel says.

@@ -7,10 +7,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/tui/command"
-	"a2atap/tui/keys"
-	"a2atap/tui/panel"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/command"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/style"
 )
 
 // A commandLine is the prompt in which verbs are typed, and what completes them.

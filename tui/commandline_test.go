@@ -8,11 +8,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/detail"
-	"a2atap/tui/findings"
-	"a2atap/tui/keys"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/findings"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
 )
 
 // Whoever adds an action adds a verb for it, so that the command line, the palette and the help have it too.

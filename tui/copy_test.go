@@ -10,7 +10,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/tuitest"
 )
 
 // copiedText returns what the terminal was last asked to put on its clipboard.

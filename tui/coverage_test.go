@@ -12,9 +12,9 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
-	"a2atap/tui/tuitest"
 )
 
 // What was observed is said in the words of check, and unfolds to the rules and what they are about.

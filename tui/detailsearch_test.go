@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
-	"a2atap/tui/style"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/style"
+	"a2atap/tui/internal/tuitest"
 )
 
 // search types what to search for.

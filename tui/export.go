@@ -11,7 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/menu"
+	"a2atap/tui/internal/menu"
 	"a2atap/tui/text"
 )
 

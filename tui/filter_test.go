@@ -13,8 +13,8 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/tuitest"
 )
 
 // A user looks at one workflow in the list, alone and together with other words.

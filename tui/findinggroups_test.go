@@ -10,9 +10,9 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
-	"a2atap/tui/detail"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/tuitest"
 )
 
 // A user groups findings, folds a group, and goes through the others.

@@ -8,7 +8,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/tuitest"
 )
 
 // nested returns a capture of one call with an answer in which something is nested, and with a finding in it.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/tui/keys"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

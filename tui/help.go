@@ -8,9 +8,9 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/filter"
-	"a2atap/tui/keys"
-	"a2atap/tui/page"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/page"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

@@ -13,9 +13,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/menu"
-	"a2atap/tui/panel"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/menu"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
-	"a2atap/tui/style"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/style"
+	"a2atap/tui/internal/tuitest"
 )
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")

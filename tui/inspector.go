@@ -8,11 +8,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/tui/command"
-	"a2atap/tui/detail"
-	"a2atap/tui/diff"
-	"a2atap/tui/list"
-	"a2atap/tui/panel"
+	"a2atap/tui/internal/command"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/diff"
+	"a2atap/tui/internal/list"
+	"a2atap/tui/internal/panel"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.

@@ -19,9 +19,9 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
-	"a2atap/tui/detail"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/tuitest"
 )
 
 // readingOf returns what judging a finished capture comes to.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/tui/keys"
+	"a2atap/tui/internal/keys"
 )
 
 func TestKeysAreOneTable(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/tuitest"
 )
 
 // Rows of a wide list say what was said, and what an error says.

@@ -13,8 +13,8 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/detail"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/tuitest"
 )
 
 // A user groups the list, folds what does not matter, and looks for findings: also those that are folded away.

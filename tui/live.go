@@ -6,8 +6,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/tui/internal/panel"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
 )
 
 // grow updates the state of the capture, and continues to watch it if it is growing.

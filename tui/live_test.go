@@ -14,7 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/tuitest"
 )
 
 func TestLiveListGrowsAndFocusStays(t *testing.T) {

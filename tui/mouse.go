@@ -5,9 +5,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/tui/detail"
-	"a2atap/tui/keys"
-	"a2atap/tui/panel"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/panel"
 )
 
 func (ms *mouse) toggle() tea.Cmd {

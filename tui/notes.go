@@ -8,8 +8,8 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/notes"
+	"a2atap/tui/internal/panel"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
 	"a2atap/tui/text"
 )
 

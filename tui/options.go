@@ -9,8 +9,8 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/kept"
 	"a2atap/proxy/capture"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
 )
 
 // Options configure the inspector.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
-	"a2atap/tui/detail"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/tuitest"
 )
 
 func TestWaysBackAndOut(t *testing.T) {

@@ -8,13 +8,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/detail"
-	"a2atap/tui/findings"
-	"a2atap/tui/keys"
-	"a2atap/tui/ladder"
-	"a2atap/tui/list"
-	"a2atap/tui/panel"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/findings"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/ladder"
+	"a2atap/tui/internal/list"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
-	"a2atap/tui/tuitest"
 )
 
 // begun notes the exchanges that somebody begins to read in pieces, as a detail does.

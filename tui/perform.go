@@ -6,16 +6,16 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/coverage"
-	"a2atap/tui/detail"
-	"a2atap/tui/diff"
-	"a2atap/tui/find"
-	"a2atap/tui/keys"
-	"a2atap/tui/ladder"
-	"a2atap/tui/menu"
-	"a2atap/tui/page"
-	"a2atap/tui/panel"
-	"a2atap/tui/textview"
+	"a2atap/tui/internal/coverage"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/diff"
+	"a2atap/tui/internal/find"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/ladder"
+	"a2atap/tui/internal/menu"
+	"a2atap/tui/internal/page"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/textview"
 )
 
 // perform performs the actions that concern the whole screen, and passes all others to the top panel.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"a2atap/tui/style"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

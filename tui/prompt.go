@@ -4,8 +4,8 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/tui/panel"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

@@ -14,12 +14,12 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/replay/report"
-	"a2atap/tui/diff"
+	"a2atap/tui/internal/diff"
+	"a2atap/tui/internal/menu"
+	"a2atap/tui/internal/page"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
-	"a2atap/tui/menu"
-	"a2atap/tui/page"
-	"a2atap/tui/panel"
-	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 

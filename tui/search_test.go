@@ -15,7 +15,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/tuitest"
 )
 
 // towns returns a capture of calls, one of each town.

@@ -17,9 +17,9 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/tui/internal/style"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
-	"a2atap/tui/tuitest"
 )
 
 // endless is a recording of any number of calls, which are made when they are read.

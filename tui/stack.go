@@ -4,14 +4,14 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/detail"
-	"a2atap/tui/diff"
-	"a2atap/tui/find"
-	"a2atap/tui/findings"
-	"a2atap/tui/keys"
-	"a2atap/tui/ladder"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/diff"
+	"a2atap/tui/internal/find"
+	"a2atap/tui/internal/findings"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/ladder"
+	"a2atap/tui/internal/panel"
 	"a2atap/tui/load"
-	"a2atap/tui/panel"
 )
 
 func (m *inspector) push(p panel.Panel) tea.Cmd {

@@ -15,9 +15,9 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/detail"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/tuitest"
 )
 
 // inParts fails when an exchange is read as a whole.

@@ -13,11 +13,11 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui/assembly"
-	"a2atap/tui/detail"
+	"a2atap/tui/internal/assembly"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/style"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
-	"a2atap/tui/tuitest"
 )
 
 // chunk is an event that brings a chunk of an artifact.

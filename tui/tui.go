@@ -31,10 +31,10 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/tui/internal/style"
+	"a2atap/tui/internal/unasked"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
 	"a2atap/tui/terminal"
-	"a2atap/tui/unasked"
 )
 
 func init() { unasked.Over() }

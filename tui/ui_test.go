@@ -20,8 +20,8 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
 )
 
 var update = flag.Bool("update", false, "write golden files and generated pages")

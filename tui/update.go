@@ -6,11 +6,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/proxy/capture/notes"
-	"a2atap/tui/keys"
-	"a2atap/tui/list"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/list"
+	"a2atap/tui/internal/menu"
+	"a2atap/tui/internal/panel"
 	"a2atap/tui/load"
-	"a2atap/tui/menu"
-	"a2atap/tui/panel"
 )
 
 func newInspector(l *load.Loader, o Options) *inspector {

@@ -13,14 +13,14 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/spelling"
-	"a2atap/tui/detail"
-	"a2atap/tui/diff"
 	"a2atap/tui/document"
-	"a2atap/tui/keys"
-	"a2atap/tui/page"
-	"a2atap/tui/panel"
-	"a2atap/tui/sorting"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/diff"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/page"
+	"a2atap/tui/internal/panel"
+	"a2atap/tui/internal/sorting"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 
@@ -271,7 +271,7 @@ func fixed(list ...string) func(*inspector, string) []string {
 // writeKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
 func writeKeys(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("<!-- Generated from tui/keys/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
+	b.WriteString("<!-- Generated from tui/internal/keys/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
 	b.WriteString("# Keys of the inspector\n")
 	for _, p := range keys.Panels {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.Title)

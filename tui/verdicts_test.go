@@ -15,8 +15,8 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/tuitest"
 )
 
 // engines counts the engines that are made with the option.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
-	"a2atap/tui/detail"
-	"a2atap/tui/tuitest"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/tuitest"
 )
 
 // Tab in the ladder shows the waterfall; the exchange stays selected, enter opens it, and tab leads back.

@@ -14,10 +14,10 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
-	"a2atap/tui/detail"
-	"a2atap/tui/keys"
+	"a2atap/tui/internal/detail"
+	"a2atap/tui/internal/keys"
+	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
-	"a2atap/tui/tuitest"
 )
 
 // sent returns the steps of a request to do something.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer/address"
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/address"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"

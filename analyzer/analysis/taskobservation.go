@@ -3,7 +3,7 @@ package analysis
 import (
 	"time"
 
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 )
 

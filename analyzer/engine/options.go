@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/internal/intake"
+	"a2atap/analyzer/engine/internal/intake"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"

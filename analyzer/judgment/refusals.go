@@ -2,7 +2,7 @@ package judgment
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )

@@ -24,8 +24,8 @@ import (
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/reading"
-	"a2atap/analyzer/recent"
 	"a2atap/proxy/capture"
 )
 

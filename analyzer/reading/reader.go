@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 
-	"a2atap/analyzer/address"
-	"a2atap/analyzer/directory"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/address"
+	"a2atap/analyzer/internal/directory"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )

@@ -11,8 +11,8 @@ import (
 	"bytes"
 	"slices"
 
-	"a2atap/analyzer/address"
-	"a2atap/analyzer/cardfetch"
+	"a2atap/analyzer/internal/address"
+	"a2atap/analyzer/internal/cardfetch"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"

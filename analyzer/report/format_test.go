@@ -15,19 +15,20 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
-	"a2atap/analyzer/rules/card"
-	"a2atap/analyzer/rules/rest"
-	"a2atap/analyzer/rules/rpc"
-	"a2atap/analyzer/rules/stream"
-	"a2atap/analyzer/rules/wire"
+	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 )
 
 // few are the rules of the golden files: new rules must not change those.
-var few = []*analysis.Rule{
-	rpc.RPCRequestJSONRPC, rpc.RPCResultXorError, rpc.RPCIDEcho, wire.JSONDuplicateKeys, stream.StreamFirstEvent,
-	card.CardRequiredFields,
-	rest.RESTErrorNot2xx,
+var few = named("rpc-request-jsonrpc", "rpc-result-xor-error", "rpc-id-echo", "json-duplicate-keys", "stream-first-event",
+	"card-required-fields", "rest-error-not-2xx")
+
+func named(ids ...string) []*analysis.Rule {
+	list := make([]*analysis.Rule, len(ids))
+	for i, id := range ids {
+		list[i] = rules.ByID(id)
+	}
+	return list
 }
 
 // whole returns a report on a result by rules, or by few, with errors as the gate.

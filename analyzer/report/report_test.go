@@ -16,8 +16,6 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
-	"a2atap/analyzer/rules/rpc"
-	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -105,7 +103,7 @@ func TestTextOfSeveralCaptures(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	list := []*analysis.Rule{wire.JSONDuplicateKeys, rpc.RPCResultXorError}
+	list := named("json-duplicate-keys", "rpc-result-xor-error")
 	golden(t, "rules.txt", func(w io.Writer) error { return report.RulesText(w, list) })
 	golden(t, "rules.json", func(w io.Writer) error { return report.RulesJSON(w, list) })
 	golden(t, "rules.md", func(w io.Writer) error { return report.RulesMarkdown(w, list) })

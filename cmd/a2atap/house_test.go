@@ -144,7 +144,7 @@ var wings = []wing{
 
 // families are drawn as one room each: their packages are of one kind and do not know each other's insides.
 var families = []string{
-	"analyzer/internal", "analyzer/rules", "analyzer/track", "cmd/internal", "proxy/capture/bolt/internal", "proxy/internal",
+	"analyzer/engine/internal", "analyzer/internal", "analyzer/rules", "analyzer/track", "cmd/internal", "proxy/capture/bolt/internal", "proxy/internal",
 	"replay/probe/scenarios", "replay/refagent/internal",
 }
 

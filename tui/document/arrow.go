@@ -8,8 +8,8 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

@@ -7,7 +7,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

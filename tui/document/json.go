@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"a2atap/tui/style"
+	"a2atap/tui/internal/style"
 )
 
 // A JSONLine is one line of a JSON text that was laid out for people.

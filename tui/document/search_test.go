@@ -6,7 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
-	"a2atap/tui/find"
+	"a2atap/tui/internal/find"
 	"a2atap/tui/load"
 )
 

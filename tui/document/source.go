@@ -8,9 +8,9 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/notes"
-	"a2atap/tui/find"
+	"a2atap/tui/internal/find"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
-	"a2atap/tui/style"
 )
 
 // Has reports whether a match begins in the line.

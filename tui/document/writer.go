@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/tui/find"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/find"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

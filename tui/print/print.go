@@ -12,9 +12,9 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
-	"a2atap/tui/chart"
 	"a2atap/tui/document"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/chart"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

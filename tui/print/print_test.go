@@ -15,7 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/tui/document"
-	"a2atap/tui/style"
+	"a2atap/tui/internal/style"
 	"a2atap/tui/text"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/report/svg"
+	"a2atap/analyzer/report/internal/svg"
 	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/workflow"

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 )
 

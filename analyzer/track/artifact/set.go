@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 )
 

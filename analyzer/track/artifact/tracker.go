@@ -3,7 +3,7 @@ package artifact
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/directory"
+	"a2atap/analyzer/internal/directory"
 	"a2atap/analyzer/internal/enginetest"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/capture"
 )
 

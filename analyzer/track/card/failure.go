@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer/address"
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 	"a2atap/proxy/a2a"
 )
 

@@ -2,8 +2,8 @@ package card
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/directory"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/directory"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/a2a"
 )
 

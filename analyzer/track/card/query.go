@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/directory"
+	"a2atap/analyzer/internal/directory"
 	"a2atap/proxy/a2a"
 )
 

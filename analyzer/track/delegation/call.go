@@ -2,7 +2,7 @@ package delegation
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 )
 

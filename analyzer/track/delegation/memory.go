@@ -2,7 +2,7 @@ package delegation
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/workflow"
 )
 

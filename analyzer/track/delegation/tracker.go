@@ -9,7 +9,7 @@ import (
 	"math"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/a2a"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer/address"
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/address"
+	"a2atap/analyzer/internal/digest"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"

@@ -3,8 +3,8 @@ package push
 import (
 	"slices"
 
-	"a2atap/analyzer/address"
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 	"a2atap/proxy/a2a"
 )
 

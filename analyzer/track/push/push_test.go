@@ -6,7 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )

@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )

@@ -2,7 +2,7 @@ package reach
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 )
 
 // Bounds of what is remembered. What goes beyond is forgotten, least recently used first.

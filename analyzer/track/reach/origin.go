@@ -3,8 +3,8 @@ package reach
 import (
 	"cmp"
 
-	"a2atap/analyzer/address"
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 )
 
 func wayOf(x *analysis.Exchange) way { return way{x.Link.Client, address.Origin(x.Address)} }

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/jws"
-	"a2atap/analyzer/recent"
 )
 
 // Bounds of what is verified: a card with more has the rest unverified.

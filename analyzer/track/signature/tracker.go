@@ -11,8 +11,8 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/jws"
-	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
 )

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"a2atap/analyzer/address"
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 	"a2atap/analyzer/jws"
 	"a2atap/proxy/a2a"
 )

@@ -2,7 +2,7 @@ package stream
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 )
 
 // A run is the status and artifact updates of one stream of a task, as digests, for the comparison with other streams

@@ -4,7 +4,7 @@ package stream
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 )
 
 // maxTasks bounds the tasks whose streams are compared. What goes beyond is forgotten, least recently used first.

@@ -4,7 +4,7 @@ package task
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/recent"
 )
 
 // Tracker remembers the tasks that were seen.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"a2atap/analyzer/digest"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
 )

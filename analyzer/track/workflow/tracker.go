@@ -16,8 +16,8 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/digest"
-	"a2atap/analyzer/recent"
+	"a2atap/analyzer/internal/digest"
+	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
 )

@@ -31,7 +31,7 @@ func check(path string) error {
 		return fmt.Errorf("%q is no path of a module: %w; write one such as example.org/team/a2atap", path, err)
 	case path >= lastBefore:
 		return fmt.Errorf("%q comes behind %s in the alphabet, and the terminal would be asked for its colours in every "+
-			"command (tui/unasked); write a path that comes before it", path, lastBefore)
+			"command (tui/internal/unasked); write a path that comes before it", path, lastBefore)
 	}
 	return nil
 }

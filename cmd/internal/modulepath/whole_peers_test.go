@@ -41,7 +41,7 @@ func TestWholeModuleMoves(t *testing.T) {
 	}
 	do("go", "build", "./...")
 	do("go", "vet", "./...")
-	do("go", "test", "-vet=off", "./tui/unasked", "./analyzer/report", "./cmd/internal/modulepath")
+	do("go", "test", "-vet=off", "./tui/internal/unasked", "./analyzer/report", "./cmd/internal/modulepath")
 	do("go", "test", "-vet=off", "./cmd/a2atap", "-run", "Arrows|CaptureRooms|Families|Picture|Uses|CIJobs|NoTerminal|Topics|Readme")
 	if old := grep(t, dir, `"a2atap/cmd/a2atap"`); old != "" {
 		t.Errorf("the former path is in %s", old)

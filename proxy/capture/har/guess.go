@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/internal/exchangejson"
 )
 
 // guess fills in what the HAR of another program says about an exchange, and leaves unknown what it does not say.

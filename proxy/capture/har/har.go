@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/internal/exchangejson"
 )
 
 // HAR 1.2, as far as this package reads and writes it. Pointers distinguish what is absent from what is zero. Names

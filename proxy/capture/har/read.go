@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/internal/exchangejson"
 )
 
 // errStopped ends a scan whose yield returned false.

@@ -19,7 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/internal/exchangejson"
 	"a2atap/proxy/safetext"
 )
 

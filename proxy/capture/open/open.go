@@ -21,7 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/internal/exchangejson"
 	"a2atap/proxy/capture/transcript"
 )
 

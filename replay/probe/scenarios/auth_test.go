@@ -9,7 +9,7 @@ import (
 
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/probe/scenarios/auth"
+	"a2atap/replay/probe/scenarios/internal/auth"
 	"a2atap/replay/refagent"
 )
 

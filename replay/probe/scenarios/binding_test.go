@@ -8,8 +8,8 @@ import (
 
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
-	"a2atap/replay/probe/scenarios/binding"
-	"a2atap/replay/probe/scenarios/push"
+	"a2atap/replay/probe/scenarios/internal/binding"
+	"a2atap/replay/probe/scenarios/internal/push"
 )
 
 func TestBindingScenariosFail(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/probe/scenarios/lifecycle"
+	"a2atap/replay/probe/scenarios/internal/lifecycle"
 )
 
 func TestHistoryScenariosFail(t *testing.T) {

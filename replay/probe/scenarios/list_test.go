@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/probe/scenarios/lifecycle"
+	"a2atap/replay/probe/scenarios/internal/lifecycle"
 )
 
 func TestListScenariosFail(t *testing.T) {

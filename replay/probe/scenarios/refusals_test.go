@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/probe/scenarios/refusals"
+	"a2atap/replay/probe/scenarios/internal/refusals"
 )
 
 func TestRPCScenariosFail(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"a2atap/replay/probe"
-	"a2atap/replay/probe/scenarios/acceptance"
-	"a2atap/replay/probe/scenarios/auth"
-	"a2atap/replay/probe/scenarios/binding"
-	"a2atap/replay/probe/scenarios/card"
-	"a2atap/replay/probe/scenarios/lifecycle"
-	"a2atap/replay/probe/scenarios/push"
-	"a2atap/replay/probe/scenarios/refusals"
-	"a2atap/replay/probe/scenarios/streaming"
-	"a2atap/replay/probe/scenarios/version"
+	"a2atap/replay/probe/scenarios/internal/acceptance"
+	"a2atap/replay/probe/scenarios/internal/auth"
+	"a2atap/replay/probe/scenarios/internal/binding"
+	"a2atap/replay/probe/scenarios/internal/card"
+	"a2atap/replay/probe/scenarios/internal/lifecycle"
+	"a2atap/replay/probe/scenarios/internal/push"
+	"a2atap/replay/probe/scenarios/internal/refusals"
+	"a2atap/replay/probe/scenarios/internal/streaming"
+	"a2atap/replay/probe/scenarios/internal/version"
 )
 
 // The names of the suites.

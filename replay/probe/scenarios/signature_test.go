@@ -14,7 +14,7 @@ import (
 	"a2atap/analyzer/jws"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
-	"a2atap/replay/probe/scenarios/card"
+	"a2atap/replay/probe/scenarios/internal/card"
 	"a2atap/replay/refagent"
 )
 

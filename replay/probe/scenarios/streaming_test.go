@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/probe/scenarios/streaming"
+	"a2atap/replay/probe/scenarios/internal/streaming"
 )
 
 func TestStreamScenariosFail(t *testing.T) {

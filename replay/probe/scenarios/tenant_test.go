@@ -9,7 +9,7 @@ import (
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
-	"a2atap/replay/probe/scenarios/binding"
+	"a2atap/replay/probe/scenarios/internal/binding"
 	"a2atap/replay/refagent"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/probe/scenarios/version"
+	"a2atap/replay/probe/scenarios/internal/version"
 )
 
 func TestVersionScenariosFail(t *testing.T) {

@@ -1,0 +1,101 @@
+package intake
+
+import (
+	"a2atap/analyzer/engine/internal/tally"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// largeText is the length in bytes from which on a text is not judged while another is redacted.
+const largeText = 1 << 20
+
+// isLarge reports whether a body is long, or may be when it is decoded.
+func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
+	return (p == nil || p.Text == nil) && (len(b.Data) > largeText || len(h.Fields.Codings()) > 0 && !b.Decoded)
+}
+
+// content returns a body with its content coding taken off, and what that was parsed to if somebody has. Lacks says why
+// there is nothing to read: it is empty if the body is complete, was kept, and can be decoded.
+func content(b *capture.Body, h *capture.Head, p *capture.Parsed) (text []byte, doc *a2a.Doc, lacks string) {
+	if !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
+		return nil, nil, "was not kept"
+	}
+	if p != nil && p.Text != nil {
+		return p.Text, p.Doc, ""
+	}
+	plain, err := b.Decode(h)
+	if err != nil {
+		return nil, nil, "cannot be decoded: " + err.Error()
+	}
+	return plain, nil, ""
+}
+
+// parsed returns what a text is parsed to; the zero Doc if there is none.
+func parsed(text []byte) *a2a.Doc {
+	if len(text) == 0 {
+		return &a2a.Doc{}
+	}
+	doc := a2a.Parse(text)
+	return &doc
+}
+
+// mayLack reports whether a body may be unreadable, if it is, for a piece that is missing from the record: where the
+// store refused one, the length alone tells. What was redacted has another length, and can be read.
+func mayLack(b *capture.Body, unreadable bool) bool {
+	return unreadable && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
+}
+
+// headOf returns what the head that a step brought says.
+func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture.Head {
+	if s.Parsed != nil && s.Parsed.Head != nil {
+		return *s.Parsed.Head
+	}
+	return parse(raw)
+}
+
+// bodies counts the bytes of bodies that are held, and what is missing from the record.
+type bodies struct {
+	counter *tally.Counter
+	held    int  // bytes, of the exchanges that are open
+	missed  bool // a request was not recorded, or could not be read
+}
+
+// maxBodies bounds the bytes of bodies that the engine holds, of all exchanges that are open. What goes beyond is not
+// judged, and counts as a gap.
+const maxBodies = 32 << 20
+
+// hold counts bytes that are held as long as the exchange is open. It returns false if there is no room for them.
+func (b *bodies) hold(in *openExchange, n int) bool {
+	if b.held+n > maxBodies {
+		return false
+	}
+	b.held += n
+	in.size += n
+	return true
+}
+
+// add adds a piece to a body. The first one is shared with the step, which nobody changes.
+func (b *bodies) add(in *openExchange, to *capture.Body, data []byte, dropped int64, decoded bool) {
+	if !b.hold(in, len(data)) {
+		b.gap(in)
+		dropped += int64(len(data))
+		data = nil
+	}
+	if to.Data == nil && data != nil {
+		to.Data = data[:len(data):len(data)]
+	} else {
+		to.Data = append(to.Data, data...)
+	}
+	to.Dropped += dropped
+	to.Decoded = to.Decoded || decoded
+}
+
+// gap notes that something of an exchange was not recorded.
+func (b *bodies) gap(in *openExchange) {
+	if !in.gap {
+		in.gap = true
+		b.missed = true
+		b.counter.Counts.Lost = capture.AddLost(b.counter.Counts.Lost, 1)
+	}
+	in.cut()
+}

@@ -1,0 +1,213 @@
+package intake
+
+import (
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/engine/internal/dispatch"
+	"a2atap/analyzer/internal/address"
+	"a2atap/analyzer/internal/directory"
+	"a2atap/analyzer/internal/recent"
+	"a2atap/proxy/a2a"
+)
+
+// Bounds of what is known of addresses. What goes beyond is forgotten, least recently used first.
+const (
+	maxEndpoints = 10_000
+	maxCards     = 1_000
+	maxAsked     = 1_000
+)
+
+// An endpointKey identifies where calls of one binding go.
+type endpointKey struct {
+	address string
+	binding a2a.Binding
+}
+
+// An endpoint is what is known of a URL and binding, and what was reported there of the agent.
+type endpoint struct {
+	analysis.Endpoint
+	reported dispatch.Reported
+}
+
+// endpoints is what is known of addresses, so that what is asked there can be read: what is spoken, and which
+// addresses are one agent.
+type endpoints struct {
+	known  *recent.Map[endpointKey, *endpoint]
+	urls   *recent.Map[asked, *target] // what was asked: the same few again and again
+	cards  *directory.Directory[struct{}]
+	agents *recent.Map[string, agentName] // by address
+}
+
+// An agentName is what the tasks made at an interface are kept under: one name for all interfaces of a card.
+type agentName struct {
+	name   string
+	origin string // from which the card came that says so
+}
+
+func newEndpoints() endpoints {
+	return endpoints{
+		known:  recent.New[endpointKey, *endpoint](maxEndpoints),
+		urls:   recent.New[asked, *target](maxAsked),
+		cards:  directory.New[struct{}](maxCards),
+		agents: recent.New[string, agentName](maxEndpoints),
+	}
+}
+
+// asked is an origin and a path that a request goes to.
+type asked struct{ origin, path string }
+
+// A target is what a request goes to, and its address.
+type target struct {
+	asked
+	address string
+}
+
+// targetOf returns the target with that origin and path. Its strings are the same for all requests to it, since much of
+// what is remembered holds them.
+func (s *endpoints) targetOf(origin, path string) *target {
+	t, ok := s.urls.Get(asked{origin, path})
+	if !ok {
+		t = &target{asked{strings.Clone(origin), strings.Clone(path)}, address.Of(origin + path)}
+		s.urls.Put(t.asked, t)
+	}
+	return t
+}
+
+// knownAt says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.
+func (s *endpoints) knownAt(x *analysis.Exchange) a2a.Known {
+	var k a2a.Known
+	near := s.cards.Near(x.Address)
+	for i := range near {
+		k.Add(near[i].Interface, x.Address)
+	}
+	if end, ok := s.known.Get(endpointKey{x.Address, a2a.JSONRPC}); ok && !end.Answered.Empty() {
+		end.decide(s.cards.Declared(x.Address, a2a.JSONRPC))
+		k.Spoken(a2a.JSONRPC, end.Answered)
+	}
+	if prefix, ok := a2a.RoutePrefix(x.Path); ok {
+		if end, ok := s.known.Get(endpointKey{address.Of(x.Origin + prefix), a2a.HTTPJSON}); ok {
+			k.Spoken(a2a.HTTPJSON, end.Answered)
+		}
+	}
+	return k
+}
+
+// named reports whether a card names an interface to which a request to the address would go.
+func (s *endpoints) named(at string) bool {
+	near := s.cards.Near(at)
+	for i := range near {
+		route, below := strings.CutPrefix(at, near[i].Address)
+		if below && (route == "" || route[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// place fills what is known of the endpoint of a call. A notification has none.
+func (s *endpoints) place(c *dispatch.Case) {
+	x := c.X
+	if x.Call.Operation == a2a.Webhook {
+		return
+	}
+	key := endpointKey{x.Interface(), x.Call.Binding}
+	end, ok := s.known.Get(key)
+	if !ok {
+		end = &endpoint{Endpoint: analysis.Endpoint{URL: x.InterfaceURL(), Binding: key.binding}}
+		s.known.Put(key, end)
+	}
+	c.AtEndpoint = &end.reported
+	x.Endpoint, end.Early = &end.Endpoint, end.Early || x.Call.Early
+	end.decide(s.cards.Declared(key.address, key.binding))
+	declared := end.Declared
+	if declared.Empty() { // a card that names only other bindings here tells the version all the same
+		declared = s.cards.DeclaredAt(key.address)
+	}
+	x.Dialects = x.Call.Dialects.NarrowedBy(declared | end.Answered)
+	if x.Call.Dialects.Empty() {
+		x.Dialects = end.Declared
+	}
+	x.Agent, x.Tenant = s.agentAt(key.address), x.Call.Tenant
+	x.Unreleased = unreleased(x.Call.Version)
+}
+
+// decide takes up what cards declare for the endpoint. It decides which of 0.2 and 0.3 is spoken where the answers
+// before the card left that open.
+func (e *endpoint) decide(declared a2a.Dialects) {
+	e.Declared = declared
+	kind := a2a.Of(a2a.V0_2, a2a.V0_3)
+	if one := declared.Intersect(kind); e.Answered.Intersect(kind) == kind && !one.Empty() {
+		e.Answered = e.Answered&^kind | one
+	}
+}
+
+// learn remembers what a card declares, and which addresses it makes one agent.
+func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
+	key := directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
+	s.cards.Put(key, struct{}{}, card.Interfaces)
+	own := agentName{origin: address.Of(x.Origin)}
+	addresses := make([]string, 0, len(card.Interfaces))
+	for _, i := range card.Interfaces[:min(len(card.Interfaces), directory.MaxInterfaces)] {
+		if at := directory.AddressOf(&i); i.URL != "" && s.mayClaim(at, own.origin) {
+			addresses = append(addresses, at)
+		}
+	}
+	own.name = s.nameFor(addresses, own.origin)
+	for _, at := range addresses {
+		s.agents.Put(at, own)
+	}
+}
+
+// mayClaim reports whether a card from an origin speaks for an address: unless one from another origin did before.
+// Agents that were set up from one template often name the same wrong address, and are not one agent for that. The
+// address's own origin knows best.
+func (s *endpoints) mayClaim(at, origin string) bool {
+	known, ok := s.agents.Get(at)
+	return !ok || known.origin == origin || address.Origin(at) == origin
+}
+
+// nameFor returns what the tasks of a card's addresses are kept under: what they were before, else the first address
+// at the card's own origin, under which its tasks were kept before the card was seen.
+func (s *endpoints) nameFor(addresses []string, origin string) string {
+	name := ""
+	for _, at := range addresses {
+		if known, ok := s.agents.Get(at); ok && known.origin == origin {
+			return known.name
+		}
+		if name == "" || address.Origin(at) == origin && address.Origin(name) != origin {
+			name = at
+		}
+	}
+	return name
+}
+
+// agentAt returns what tasks made at an address are kept under: one name for all interfaces of a card, else the
+// address.
+func (s *endpoints) agentAt(address string) string {
+	if known, ok := s.agents.Get(address); ok {
+		return known.name
+	}
+	return address
+}
+
+// forgotten returns how many endpoints were dropped to bound memory.
+func (s *endpoints) forgotten() int { return s.known.Forgotten() }
+
+// unreleased reports whether a version is one after 1.0. Patch versions do not count (A2A 1.0 §3.6).
+func unreleased(version string) bool {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	m, err := strconv.Atoi(major)
+	n, _ := strconv.Atoi(minor)
+	return err == nil && (m > 1 || m == 1 && n > 0)
+}
+
+// settle reads an answer that shows no dialect as one of those that the call is surely in: what is settled is not guessed
+// anew.
+func settle(x *analysis.Exchange, p *a2a.Payload) {
+	if x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
+		p.Settle(x.Dialects)
+	}
+}

@@ -1,0 +1,391 @@
+package intake
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/cardfetch"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/background"
+	"a2atap/proxy/capture"
+)
+
+// request decodes a whole request and observes it: the whole, and the objects in it.
+func (ob *observer) request(in *openExchange, s capture.Step) {
+	x := in.X
+	var lacks string
+	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
+	if x.Message = requestMessage(in, s.Parsed); x.Message != nil {
+		x.Body, x.Parsed, lacks = x.Message.Text, &x.Message.Doc, ""
+	}
+	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
+		ob.gap(in)
+	}
+	if lacks != "" || x.Cut {
+		in.lack("its request's body", lacks)
+		x.Body, x.Parsed = nil, nil
+		ob.missed = true
+		in.cut()
+		return
+	}
+	x.Call = a2a.DecodeRequest(a2a.Request{
+		Method: x.Request.Method,
+		Target: x.Request.Target,
+		Header: x.Request.Fields.Get,
+		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.Parsed,
+	}, ob.known(in))
+	switch {
+	case x.Call.Binding == a2a.HTTPJSON:
+		x.Call.TaskID = strings.Clone(x.Call.TaskID) // it is remembered, and its request is not
+	case x.Message != nil && x.Message.Err != nil:
+		in.lack("its request's message", "cannot be read: "+x.Message.Err.Error())
+		ob.missed = true
+	}
+	if x.Parsed == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
+		x.Parsed = &x.Call.Doc
+	}
+	if x.Parsed != nil {
+		in.size += x.Parsed.Size()
+		ob.held += x.Parsed.Size()
+	}
+	o := ob.message(x, analysis.RequestDecoded, s)
+	o.Place = x.RequestPlace().Body()
+	if x.Call.Operation == a2a.Webhook || !x.Call.A2A() {
+		x.Dialects = x.Call.Dialects
+		ob.observe(in, o)
+	}
+	if mayLack(&in.request, x.Call.Doc.Err != nil) {
+		x.Call = a2a.Call{}
+		in.lack("its request's body", "was not kept")
+		ob.missed = true
+		in.cut()
+	}
+	in.gathered.asked(&x.Call)
+	ob.givenUp.asked(&x.Call)
+	if x.Judged() {
+		ob.endpoints.place(&in.Case)
+		in.sending = ob.counter.Asked(x)
+	}
+	o.Kind, o.Dialects = analysis.RequestRead, x.Dialects
+	ob.observe(in, o)
+	in.seeking = !x.Judged() && !x.Gather && cardfetch.MayAsk(&x.Request, x.Body)
+	if !x.Judged() || x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
+		return // what there is to judge comes with the answer
+	}
+	if len(bytes.TrimSpace(x.Body)) > 0 {
+		o.Doc = &x.Call.Doc
+	}
+	o.Kind = analysis.RequestSeen
+	ob.observe(in, o)
+	ob.requestObjects(in, o)
+	o.Kind = analysis.RequestDone
+	ob.observe(in, o)
+	ob.batchAsked(in, s)
+}
+
+// answer decodes a whole answer that is not an event stream, and observes what is in it: the whole, what came of the
+// request, the objects in it, and then the tasks or the card.
+func (ob *observer) answer(in *openExchange, s capture.Step) {
+	x := in.X
+	if isLarge(&in.response, &x.Response, s.Parsed) {
+		defer background.Large()()
+	}
+	body, doc, lacks := content(&in.response, &x.Response, s.Parsed)
+	if !x.Judged() {
+		if lacks == "" && x.Answered && !x.Cut {
+			o := ob.message(x, analysis.BodySeen, s)
+			o.Place, o.Body = x.ResponsePlace().Body(), body
+			ob.observe(in, o)
+		}
+		return
+	}
+	if lacks != "" || !x.Answered || x.Cut || x.Response.Status == http.StatusPartialContent {
+		in.lack("its answer's body", lacks)
+		in.cut()
+		return
+	}
+	if x.Call.Operation == a2a.Webhook {
+		if x.Response.Status >= 300 {
+			in.gathered.Said = summary.OneLine(body)
+		}
+		ob.webhook(in, s)
+		return
+	}
+	if doc == nil {
+		doc = ob.shown.readAnswer(x, body)
+	}
+	ob.read = a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
+	if mayLack(&in.response, ob.read.Doc.Err != nil) {
+		in.lack("its answer's body", "was not kept")
+		in.cut()
+		return
+	}
+	ob.takeAnswer(in, s, &ob.read, x.ResponsePlace().Body(), body)
+	ob.read = a2a.Answer{}
+}
+
+// takeAnswer observes an answer that was read, and stands at a place.
+func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, place analysis.Place, body []byte) {
+	x := in.X
+	settle(x, &a.Payload)
+	in.gathered.answered(a, nil)
+	in.Card = cardOf(x, body)
+	o := ob.message(x, analysis.AnswerSeen, s)
+	o.Place = place
+	o.Dialects = a.Payload.Dialects.NarrowedBy(answerDialects(x))
+	o.Answer, o.Body = a, body
+	if a.Early && x.Endpoint != nil {
+		x.Endpoint.Early = true
+	}
+	if len(bytes.TrimSpace(body)) > 0 || a.Doc.Root.Exists() {
+		o.Doc = &a.Doc
+	}
+	ob.observe(in, o)
+	in.answered(o)
+	in.members = membersOf(x, a)
+	ob.outcome(in, o, analysis.OutcomeSeen)
+	ob.answerObjects(in, o, &a.Payload)
+	ob.payload(in, o, &a.Payload)
+	ob.answerDone(in, o)
+	ob.batchAnswered(in, s, a.Doc.Root)
+}
+
+// event decodes one event of a stream, and observes what is in it as in an answer.
+func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
+	x := in.X
+	if x.Stream == nil || raw.K == 0 {
+		return
+	}
+	ev := &analysis.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
+	var doc *a2a.Doc
+	switch {
+	case x.Call.Binding == a2a.GRPC:
+		ev.Message = answerMessage(x, &s, raw.Raw)
+		ev.Fields = capture.EventFields{Data: ev.Message.Text, HasData: true, DataLines: 1, Retry: capture.NotKnown}
+		doc = &ev.Message.Doc
+	case s.Parsed != nil && s.Parsed.Fields != nil:
+		ev.Fields, doc = *s.Parsed.Fields, s.Parsed.Doc
+	default:
+		ev.Fields = raw.Fields()
+	}
+	in.gathered.typed(ev.Fields.Type)
+	ob.counter.Counts.Events++
+	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
+	in.lastK = raw.K
+	switch {
+	case raw.Unterminated:
+		x.Stream.Rest = ev
+		return
+	case raw.Dropped > 0:
+		return
+	}
+	o := ob.message(x, analysis.EventSeen, s)
+	o.Place = x.ResponsePlace().Event(raw.K)
+	if o.Event = ev; ev.Message != nil && ev.Message.Err != nil {
+		x.Stream.Gap = true
+		in.lack("a message of its answer", "cannot be read: "+ev.Message.Err.Error())
+	}
+	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
+		if doc == nil {
+			doc = parsed(ev.Fields.Data)
+		}
+		a := a2a.ReadEvent(&x.Call, doc)
+		settle(x, &a.Payload)
+		if keepsAlive(ev, &a) {
+			if string(ev.Fields.Type) == "error" {
+				x.Stream.ErrorData = string(ev.Fields.Data[:min(len(ev.Fields.Data), maxErrorData)])
+			}
+			return
+		}
+		readInStream(x, &a.Payload)
+		in.gathered.answered(&a, ev)
+		o.Answer, o.Doc = &a, &a.Doc
+		o.Dialects = a.Payload.Dialects.NarrowedBy(answerDialects(x))
+	}
+	ob.takeEvent(in, o)
+}
+
+// takeEvent observes an event that was read.
+func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
+	x := in.X
+	ob.observe(in, o)
+	if o.Answer == nil {
+		return
+	}
+	in.answered(o)
+	ob.tellEvent(x, o, in)
+	switch own := o.Answer.Payload.Dialects; {
+	case x.Stream.Events == 0 && !x.Stream.Gap:
+		ob.outcome(in, o, analysis.OutcomeSeen)
+	case !own.Empty() && !x.Dialects.Empty() && own.Intersect(x.Dialects).Empty():
+		ob.outcome(in, o, analysis.ForeignSeen)
+	}
+	ob.answerObjects(in, o, &o.Answer.Payload)
+	ob.payload(in, o, &o.Answer.Payload)
+	addEvent(x.Stream, o)
+	ob.answerDone(in, o)
+}
+
+// outcome observes once more what an answer or an event holds, now as what came of the request: by the dialects of the
+// request, whatever those of the answer are.
+func (ob *observer) outcome(in *openExchange, o *analysis.Observation, as analysis.Kinds) {
+	kind, dialects := o.Kind, o.Dialects
+	in.spoken = dialects
+	o.Kind, o.Dialects = as, o.Exchange.Dialects
+	ob.observe(in, o)
+	o.Kind, o.Dialects = kind, dialects
+}
+
+// maxErrorData bounds the bytes that are kept of an event of type "error" that is none of A2A's.
+const maxErrorData = 256
+
+// keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such
+// types: a "ping" that keeps a connection from being closed, for example.
+func keepsAlive(ev *analysis.Event, a *a2a.Answer) bool {
+	kind := string(ev.Fields.Type)
+	if kind == "" || kind == "message" || a.IsEnvelope || a.Err != nil {
+		return false
+	}
+	return a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload
+}
+
+// answerDone remembers what an answer or an event shows of the agent, and ends its observation.
+func (ob *observer) answerDone(in *openExchange, o *analysis.Observation) {
+	x := o.Exchange
+	switch {
+	case x.Call.Operation == a2a.GetCard && o.Answer.Doc.Err != nil && x.Response.Status < 300 &&
+		x.Response.Fields.MediaType() == "application/json":
+		ob.counter.BadCard(x, "is no JSON")
+	case isCall(x) && o.Answer.Err != nil && o.Answer.Err.Name != a2a.NoErrorName:
+		ob.counter.Refused(x)
+	}
+	if spoken, ok := o.Succeeded(); ok {
+		if x.Stream == nil || x.Stream.Events <= 1 {
+			ob.counter.Answered(x)
+		}
+		x.Endpoint.Answered |= spoken
+	}
+	o.Kind = analysis.AnswerDone
+	ob.observe(in, o)
+}
+
+// streamEnded observes that a stream is over, or that the capture is.
+func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.StreamEnd) {
+	x := in.X
+	o := ob.message(x, analysis.StreamEnded, s)
+	o.Place = x.ResponsePlace().Body()
+	o.Dialects = x.Stream.Dialects.NarrowedBy(answerDialects(x))
+	o.End = &end
+	ob.observe(in, o)
+}
+
+// webhook observes a notification once its receiver has answered.
+func (ob *observer) webhook(in *openExchange, s capture.Step) {
+	x := in.X
+	doc := x.Doc()
+	p := a2a.ReadWebhook(doc)
+	in.gathered.payload(&p, true)
+	o := ob.message(x, analysis.WebhookSeen, s)
+	o.Place = x.RequestPlace().Body()
+	o.Doc = doc
+	if o.Dialects.Empty() {
+		o.Dialects = p.Dialects
+	}
+	ob.observe(in, o)
+	if x.Agent != "" {
+		// Before 1.0 the agent decides what to send.
+		if o.Dialects == a2a.Of(a2a.V1_0) && (p.Dialects.Empty() || p.Dialects.Has(a2a.V1_0)) {
+			ob.answerObjects(in, o, &p)
+		}
+		ob.payload(in, o, &p)
+	}
+	o.Kind = analysis.WebhookDone
+	ob.observe(in, o)
+}
+
+// payload observes the protocol objects that came with an answer, an event or a notification.
+func (ob *observer) payload(in *openExchange, o *analysis.Observation, p *a2a.Payload) {
+	switch p.Kind {
+	case a2a.CardPayload:
+		ob.card(in, o, p)
+	case a2a.TaskListPayload:
+		base := p.Pointer
+		if p.Value.Kind() == a2a.Object {
+			base += "/tasks"
+		}
+		i := 0
+		for t := range p.Tasks() {
+			ob.task(in, o, t, base+"/"+strconv.Itoa(i))
+			i++
+		}
+	case a2a.TaskPayload:
+		ob.task(in, o, a2a.Task{Value: p.Value}, p.Pointer)
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: p.Value}
+		ob.taskSeen(in, o, analysis.TaskObservation{
+			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), IDNamed: !u.Has("taskId"),
+			State: u.State(), Spelling: u.StateText(),
+		})
+		ob.taskEnded(in, u.TaskID(), u.State(), u.Status().Message())
+	case a2a.ArtifactPayload:
+		u := a2a.ArtifactUpdate{Value: p.Value}
+		ob.taskSeen(in, o, analysis.TaskObservation{
+			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), IDNamed: !u.Has("taskId"),
+		})
+	}
+}
+
+func (ob *observer) task(in *openExchange, o *analysis.Observation, t a2a.Task, pointer string) {
+	id, state := t.ID(), t.State()
+	stamp, _ := t.Time()
+	ob.taskSeen(in, o, analysis.TaskObservation{
+		Object: o.Place.At(pointer), Snapshot: true,
+		TaskID: id, ContextID: t.ContextID(), State: state, Spelling: t.StateText(), Stamp: stamp,
+	})
+	ob.taskEnded(in, id, state, t.StatusMessage())
+}
+
+// taskSeen observes a task, if it has an id.
+func (ob *observer) taskSeen(in *openExchange, o *analysis.Observation, seen analysis.TaskObservation) {
+	if seen.TaskID == "" {
+		return
+	}
+	x := o.Exchange
+	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
+		ob.counter.Completed(x)
+	}
+	seen.TaskID, seen.ContextID = ob.ids.one(seen.TaskID), ob.ids.one(seen.ContextID)
+	in.saw(seen.TaskID)
+	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
+	seen.Late = o.Kind == analysis.WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
+	seen.Event, seen.Viewer = o.Kind != analysis.AnswerSeen, x.Viewer()
+	at := ob.within(o, analysis.TaskSeen, seen.Object)
+	at.Task = &seen
+	ob.observe(in, at)
+}
+
+func (ob *observer) card(in *openExchange, o *analysis.Observation, p *a2a.Payload) {
+	x := o.Exchange
+	card, quiet := ob.shown.readCard(x, p.Value)
+	seen := ob.within(o, analysis.CardSeen, o.Place.At(p.Pointer))
+	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
+	ob.observe(in, seen)
+	in.gathered.Unusable = unusable(x, card)
+	ob.endpoints.learn(x, card)
+	ob.counter.Card(x, card)
+	if ob.hooks.Card != nil {
+		ob.hooks.Card(seen)
+	}
+}
+
+// callEnded observes that a call, the fetch of a card or a notification is over, however it came out.
+func (ob *observer) callEnded(in *openExchange, s capture.Step, end *analysis.StreamEnd) {
+	o := ob.message(in.X, analysis.CallEnded, s)
+	o.Place, o.End = in.X.RequestPlace(), end
+	o.Dialects = in.X.Dialects.NarrowedBy(a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0))
+	ob.observe(in, o)
+}

@@ -1,0 +1,93 @@
+package intake
+
+import (
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/engine/internal/dispatch"
+	"a2atap/analyzer/summary"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An observer makes observations of whole requests, answers and events, and of what is in them.
+type observer struct {
+	bodies
+	dispatcher *dispatch.Dispatcher
+	hooks      *Hooks
+	endpoints  endpoints
+	shown      shownCards
+	ids        sharedTexts
+	givenUp    givenUp
+	walker     a2a.Walker
+	whole      analysis.Observation // of the message at hand
+	inner      analysis.Observation // of the task or card in it
+	part       analysis.Observation // of the object in it
+	partOf     *openExchange        // that the object belongs to
+	read       a2a.Answer           // that was read last
+}
+
+// Hooks are functions that are told what passes, or are asked what is known. Each may be nil.
+type Hooks struct {
+	Ended []func(summary.Summary)                 // of each exchange that is over, or open at the end
+	Event func(summary.Event)                     // of each event that holds something of A2A
+	Late  func(seq uint64, f capture.Fact)        // of each fact about an exchange that is over
+	Card  func(*analysis.Observation)             // of each card that an agent has shown, when it is known
+	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
+	Kept  func() analysis.Kept                    // by other programs, in the whole capture
+}
+
+func (h *Hooks) ended(s summary.Summary) {
+	for _, f := range h.Ended {
+		f(s)
+	}
+}
+
+func (ob *observer) observe(in *openExchange, o *analysis.Observation) {
+	ob.dispatcher.Observe(&in.Case, o)
+}
+
+// message begins the observation of a whole request, answer, event or notification. There is one at a time.
+func (ob *observer) message(x *analysis.Exchange, kind analysis.Kinds, s capture.Step) *analysis.Observation {
+	ob.whole = analysis.Observation{Kind: kind, Exchange: x, Dialects: x.Dialects, Arrival: s.Arrival, At: at(x, s)}
+	return &ob.whole
+}
+
+// within begins the observation of a task or a card in a message. There is one at a time.
+func (ob *observer) within(o *analysis.Observation, kind analysis.Kinds, at analysis.Place) *analysis.Observation {
+	ob.inner = *o
+	ob.inner.Kind, ob.inner.Place = kind, at
+	return &ob.inner
+}
+
+// known says what is known of the URL of a request, for the recognition of what it asks.
+func (ob *observer) known(in *openExchange) a2a.Known {
+	if ob.hooks.Known != nil {
+		return ob.hooks.Known(in.gathered.AgentURL, in.gathered.Target)
+	}
+	return ob.endpoints.knownAt(in.X)
+}
+
+// tellEvent tells of an event.
+func (ob *observer) tellEvent(x *analysis.Exchange, o *analysis.Observation, in *openExchange) {
+	if ob.hooks.Event == nil || o.Answer == nil {
+		return
+	}
+	p := summary.Event{Seq: x.Seq, Link: x.Link, K: o.Event.K, At: o.At, Kind: o.Answer.Payload.Kind}
+	switch v := o.Answer.Payload.Value; p.Kind {
+	case a2a.TaskPayload:
+		t := a2a.Task{Value: v}
+		p.Task, p.State = t.ID(), t.State()
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: v}
+		p.Task, p.State = u.TaskID(), u.State()
+	case a2a.ArtifactPayload:
+		u := a2a.ArtifactUpdate{Value: v}
+		p.Task = u.TaskID()
+	}
+	if p.Task == "" {
+		p.Task = in.task
+	}
+	if o.Answer.Err != nil {
+		p.Err = o.Answer.Err.String()
+	}
+	ob.hooks.Event(p)
+}

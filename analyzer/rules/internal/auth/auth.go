@@ -1,0 +1,324 @@
+package auth
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
+)
+
+// Credentials is the family of rules about credentials: who asks for them, who sends them, and what is said without
+// them.
+var Credentials = rule.Family{
+	Name:     "auth",
+	On:       analysis.OutcomeSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	AuthCredentialsSent,
+	AuthNotEnforced,
+	AuthWWWAuthenticate,
+	AuthSchemeUndeclared,
+	AuthUndeclared,
+	AuthExtendedCardClient,
+	AuthExtendedCardServer,
+	AuthErrorNoLeak,
+)
+
+// AuthCredentialsSent reports a request without what the card asks for.
+var AuthCredentialsSent = &analysis.Rule{
+	ID:       "auth-credentials-sent",
+	Title:    "request without the credentials that the card asks for",
+	Category: analysis.Interop,
+	Level:    analysis.Must,
+	Side:     a2a.Client,
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("4.3", rule.Before1...),
+		rule.Cite("7.3", a2a.V1_0),
+	),
+	Covers: []string{"auth-scheme-undeclared"},
+	Doc: `The card says how requests have to authenticate, and the client sends something else, or nothing. It works as
+long as the agent looks away: the day it looks, every call of this client fails.`,
+	Fix: `Read security (1.0: securityRequirements) in the card and send the credentials of one alternative with every
+request: the Authorization field with the scheme it names, or the API key where it says.`,
+	Silent: `Requests that the agent refused for their credentials, or with an error that the protocol does not define
+and that may mean so; agents that anybody may call by one alternative; client certificates, which no request shows;
+schemes that the card does not describe; the public card; HARs of other programs that may leave credentials out. The
+first request of each client at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		card := rule.AskingCard(p)
+		if card == nil || x.Call.Operation == a2a.GetExtendedCard || challenged(p) {
+			return
+		}
+		p.Applied()
+		if satisfied(p) {
+			return
+		}
+		at, what := carriedText(x)
+		p.Report(at,
+			fmt.Sprintf("the card at %s asks for %s, and the request carries %s", card.Place, wantedText(card), what),
+			"expected the credentials of one of the card's alternatives")
+	},
+}
+
+// AuthNotEnforced reports a call that succeeds without the credentials that the card asks for.
+var AuthNotEnforced = &analysis.Rule{
+	ID:       "auth-not-enforced",
+	Title:    "call without credentials answered, though the card asks for them",
+	Category: analysis.Interop,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("4.4", rule.Before1...),
+		rule.Cite("7.4", a2a.V1_0),
+	),
+	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
+relies on the card believes that tasks are protected, and they are not.`,
+	Fix: `Check the credentials of every request before anything else, and answer 401 without them, over gRPC
+UNAUTHENTICATED. If the agent is
+meant to be open, take security (1.0: securityRequirements) out of the card.`,
+	Silent: `Requests that carry anything that may be a credential, right or wrong; agents that anybody may call by one
+alternative; client certificates, which no request shows; schemes that the card does not describe; the public card; HARs
+of other programs that may leave credentials out. The first call at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		card := rule.AskingCard(p)
+		if card == nil || p.Answer == nil || !rule.CallSucceeded(p) {
+			return
+		}
+		p.Applied()
+		if rule.NoCredentials(p.Exchange, card) {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("a call without credentials succeeded, and the card at %s asks for %s", card.Place, wantedText(card)),
+				"expected a refusal such as "+rule.AuthStatus(p.Exchange))
+		}
+	},
+}
+
+// AuthWWWAuthenticate reports a 401 that does not say how to authenticate.
+var AuthWWWAuthenticate = &analysis.Rule{
+	ID:       "auth-www-authenticate",
+	Title:    "401 without WWW-Authenticate",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
+	Side:     a2a.Agent,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.AnswerSeen,
+	If:       analysis.Refused,
+	Bindings: rule.OnJSON,
+	Cites: slices.Concat(
+		rule.Cite("4.4", rule.Before1...),
+		rule.Cite("7.4", a2a.V1_0),
+	),
+	Doc: `A 401 tells a client that it has to authenticate; WWW-Authenticate tells how. Without it a client can only
+guess, and generic HTTP libraries, which act on that field, do not even try again.`,
+	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
+card.`,
+	Silent: `Answers with other statuses, 403 among them; HARs of other programs that may leave fields out; in 0.1
+the code -32000, which says that credentials are missing by an older convention. The first 401 at an endpoint is
+reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Response.Status != 401 || !x.AnswerHeadersKept() || refusedAsBefore0_1(p) {
+			return
+		}
+		p.Applied()
+		if !x.Response.Fields.Has("WWW-Authenticate") {
+			p.Report(x.ResponsePlace().Status(), "status 401 without WWW-Authenticate",
+				"expected a challenge that says how to authenticate")
+		}
+	},
+}
+
+// refusedAsBefore0_1 reports whether an error says by a code that credentials are missing, as servers did before 0.1
+// was written down: no text that they follow asks for more.
+func refusedAsBefore0_1(p *analysis.Pass) bool {
+	x, failure := p.Exchange, p.Answer.Err
+	if p.Answer.Early {
+		return true
+	}
+	return failure != nil && failure.Code == -32000 && x.Spoken().Has(a2a.V0_1) && x.Endpoint != nil &&
+		(x.Endpoint.Declared | x.Endpoint.Answered).Intersect(a2a.Of(a2a.V0_2, a2a.V0_3)).Empty()
+}
+
+// AuthSchemeUndeclared reports an Authorization scheme that the card does not have.
+var AuthSchemeUndeclared = &analysis.Rule{
+	ID:       "auth-scheme-undeclared",
+	Title:    "Authorization scheme that the card does not declare",
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
+	Side:     a2a.Client,
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("4.3", rule.Before1...),
+		rule.Cite("7.3", a2a.V1_0),
+	),
+	Doc: `The client authenticates in a way that the card does not mention. The agent may ignore it, and then the call
+fails, or runs on nobody's behalf; and a secret goes to somebody who never asked for it.`,
+	Fix: `Let the client choose among the card's securitySchemes; or declare the scheme that the agent takes in its
+card.`,
+	Silent: `Cards without any scheme, or with one that they do not describe; a value without a scheme. OAuth 2 and
+OpenID Connect stand for Bearer and DPoP. The first request of each client at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		cards := card.Of(p).Before(x)
+		if len(cards) == 0 || !x.Request.Fields.Has("Authorization") {
+			return
+		}
+		scheme := rule.AuthorizationScheme(x)
+		for _, c := range cards {
+			if scheme == "" || len(c.Security.Schemes) == 0 ||
+				slices.ContainsFunc(c.Security.Schemes, func(w a2a.Want) bool { return declares(w, scheme) }) {
+				return
+			}
+		}
+		p.Report(x.RequestPlace().Header("Authorization"), fmt.Sprintf("the scheme is %s", analysis.QuoteText(scheme)),
+			fmt.Sprintf("expected a scheme of the card at %s: %s", cards[0].Place, rule.SchemeNames(cards[0].Security.Schemes)))
+	},
+}
+
+// AuthUndeclared reports a call that is refused for want of credentials which the card does not ask for.
+var AuthUndeclared = &analysis.Rule{
+	ID:       "auth-undeclared",
+	Title:    "credentials asked for that the card does not declare",
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
+	Side:     a2a.Agent,
+	Once:     analysis.PerEndpoint,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("4.3", rule.Before1...),
+		rule.Cite("7.3", a2a.V1_0),
+	),
+	Doc: `A client reads in the card which credentials an agent wants. This card names no scheme at all, and yet a call is
+answered with 401: a client that does all that the card says cannot get through.`,
+	Fix: `Declare in securitySchemes and security (1.0: securityRequirements) what the agent, or the gateway in front of it,
+asks for.`,
+	Silent: `Calls of an agent whose card was not seen, or one of whose cards declares a scheme; the extended card,
+which is for clients that have authenticated; endpoints that have answered a call, so that a gateway may have been in the
+way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such answer at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		cards := card.Of(p).Before(x)
+		if len(cards) == 0 || x.Call.Operation == a2a.GetExtendedCard || x.Endpoint == nil || !x.Endpoint.Answered.Empty() {
+			return
+		}
+		for _, c := range cards {
+			if len(c.Security.Schemes) > 0 || c.Security.Asks() || c.Security.Hidden() {
+				return
+			}
+		}
+		p.Applied()
+		if at, status, ok := rule.RefusedBy(x, 401, grpc.Unauthenticated); ok {
+			p.Report(at, status+", and the card at "+cards[0].Place.String()+" declares no scheme",
+				"expected a card that says how to authenticate")
+		}
+	},
+}
+
+// AuthExtendedCardClient reports an extended card asked for without credentials.
+var AuthExtendedCardClient = &analysis.Rule{
+	ID:       "auth-extended-card-client",
+	Title:    "extended card asked for without credentials",
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
+	Side:     a2a.Client,
+	Once:     analysis.PerEndpoint,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.11", a2a.V1_0),
+	),
+	Doc: `The extended card is for clients that the agent knows, so the request for it has to authenticate with one of
+the schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
+	Fix: `Send the credentials of a scheme of the public card with the request for the extended card.`,
+	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
+which no request shows; requests that the agent refused for their credentials; HARs of other programs that may
+leave credentials out.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		card := rule.SchemeCard(p)
+		if card == nil || x.Call.Operation != a2a.GetExtendedCard || challenged(p) {
+			return
+		}
+		p.Applied()
+		if rule.NoCredentials(x, card) {
+			p.Report(x.RequestPlace(), "the extended card is asked for without credentials",
+				fmt.Sprintf("expected those of a scheme of the card at %s: %s", card.Place,
+					rule.SchemeNames(card.Security.Schemes)))
+		}
+	},
+}
+
+// AuthExtendedCardServer reports an extended card given to anybody.
+var AuthExtendedCardServer = &analysis.Rule{
+	ID:       "auth-extended-card-server",
+	Title:    "extended card handed out without credentials",
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	Once:     analysis.PerEndpoint,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites:    rule.Cite("13.3", a2a.V1_0),
+	Covers:   []string{"auth-not-enforced"},
+	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent
+gives it to anybody who asks.`,
+	Fix: `Require authentication for GetExtendedAgentCard by a scheme of the public card, and answer 401 without it.`,
+	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
+which no request shows; HARs of other programs that may leave credentials out.`,
+	Check: func(p *analysis.Pass) {
+		card := rule.SchemeCard(p)
+		if card == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard || p.Answer == nil || !rule.CallSucceeded(p) {
+			return
+		}
+		p.Applied()
+		if rule.NoCredentials(p.Exchange, card) {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the extended card is handed out to a request without credentials",
+				"expected a refusal such as "+rule.AuthStatus(p.Exchange))
+		}
+	},
+}
+
+// AuthErrorNoLeak reports a task whose existence is told to those who may not see it.
+var AuthErrorNoLeak = &analysis.Rule{
+	ID:       "auth-error-no-leak",
+	Title:    "403 for a task that belongs to somebody else",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
+	Side:     a2a.Agent,
+	Once:     analysis.PerExchange,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
+	Cites:    rule.Cite("3.3.2", a2a.V1_0),
+	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task
+exists; by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
+	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404, gRPC: NOT_FOUND) for tasks that do not exist and for tasks that the client
+may not see.`,
+	Silent: `A note at most, since the text that asks for this has 403 among its own examples. Clients whose credentials
+are the same or do not show; tasks that nobody was seen to get before.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		owner := task.Of(p).FoundByAnother(x)
+		if owner == nil {
+			return
+		}
+		p.Applied()
+		if at, status, ok := rule.RefusedBy(x, 403, grpc.PermissionDenied); ok {
+			p.Report(at,
+				fmt.Sprintf("%s for task %s, which a request with other credentials got at %s", status,
+					analysis.QuoteText(x.Call.TaskID), owner.Object),
+				"expected the same answer as for a task that does not exist", analysis.AtMost(analysis.Note))
+		}
+	},
+}

@@ -1,0 +1,99 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// challenged reports whether a call came to nothing for a cause that may be its credentials: A2A has no code for that.
+func challenged(p *analysis.Pass) bool {
+	if rule.CallSucceeded(p) {
+		return false
+	}
+	if p.Answer == nil || p.Answer.Err == nil || p.Exchange.Response.Status >= 500 {
+		return true
+	}
+	switch p.Exchange.Response.Status {
+	case 401, 403, 404, 407, 429:
+		return true
+	}
+	name := p.Answer.Err.Name
+	return !name.A2A() || name == a2a.AuthenticationRequired || name == a2a.AuthorizationFailed ||
+		name == a2a.RateLimitExceeded || name == a2a.ResourceUnavailable
+}
+
+// satisfied reports whether a request carries what one of the cards asks for that were seen before, extended ones too.
+func satisfied(p *analysis.Pass) bool {
+	for _, c := range card.Of(p).Before(p.Exchange) {
+		if !c.Security.Asks() ||
+			slices.ContainsFunc(c.Security.Alternatives, func(all []a2a.Want) bool { return carries(p.Exchange, all) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// carries reports whether a request carries what all of the schemes ask for.
+func carries(x *analysis.Exchange, all []a2a.Want) bool {
+	for _, w := range all {
+		if !carriesOne(x, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func carriesOne(x *analysis.Exchange, w a2a.Want) bool {
+	switch w.Type {
+	case a2a.APIKeyScheme:
+		return rule.HasKey(x, w)
+	case a2a.HTTPScheme:
+		scheme := rule.AuthorizationScheme(x)
+		return x.Request.Fields.Has("Authorization") &&
+			(scheme == "" || w.Scheme == "" || strings.EqualFold(scheme, w.Scheme))
+	case a2a.OAuth2Scheme, a2a.OpenIDConnectScheme:
+		_, inQuery := x.Call.QueryValue("access_token")
+		return inQuery || x.Request.Fields.Has("Authorization") && !strings.EqualFold(rule.AuthorizationScheme(x), "basic")
+	}
+	return !x.Bare()
+}
+
+// declares reports whether a scheme of a card allows an Authorization field of that scheme.
+func declares(w a2a.Want, scheme string) bool {
+	switch w.Type {
+	case a2a.HTTPScheme:
+		return w.Scheme == "" || strings.EqualFold(w.Scheme, scheme)
+	case a2a.APIKeyScheme:
+		return w.In == "header" && strings.EqualFold(w.Param, "Authorization")
+	case a2a.OAuth2Scheme, a2a.OpenIDConnectScheme:
+		return strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "dpop")
+	case a2a.MutualTLSScheme:
+		return false
+	}
+	return true
+}
+
+// carriedText returns the place and the name of what a request carries in place of what is asked for.
+func carriedText(x *analysis.Exchange) (analysis.Place, string) {
+	switch scheme := rule.AuthorizationScheme(x); {
+	case scheme != "":
+		return x.RequestPlace().Header("Authorization"), "Authorization " + analysis.QuoteText(scheme)
+	case x.Bare():
+		return x.RequestPlace(), "no credentials"
+	}
+	return x.RequestPlace(), "others"
+}
+
+// wantedText says what a card asks for: the names of its schemes, alternatives with "or" between.
+func wantedText(card *card.Card) string {
+	var list []string
+	for _, all := range card.Security.Alternatives[:min(len(card.Security.Alternatives), rule.MaxNamed)] {
+		list = append(list, strings.ReplaceAll(rule.SchemeNames(all), ", ", " and "))
+	}
+	return strings.Join(list, " or ")
+}

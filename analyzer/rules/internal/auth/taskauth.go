@@ -1,0 +1,130 @@
+package auth
+
+import (
+	"fmt"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/proxy/a2a"
+)
+
+// Tasks is the family of rules about tasks that wait for an authorization.
+var Tasks = rule.Family{
+	Name:     "taskauth",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	Bindings: rule.OnAll,
+	Cites:    rule.Cite("7.6.1", a2a.V1_0),
+}.Of(
+	AuthRequiredHasMessage,
+	AuthRequiredHasMessage0x,
+	AuthRequiredUsesTask,
+	AuthRequiredStreamKept,
+)
+
+// AuthRequiredHasMessage reports a task that waits for an authorization and does not say for which.
+var AuthRequiredHasMessage = &analysis.Rule{
+	ID:    "auth-required-has-message",
+	Title: "task waits for an authorization without saying which",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.StatusSeen,
+	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom
+and how. Without it the client knows only that nothing goes on, and the task waits without end.`,
+	Fix: `Put a message into the status: what has to be authorized, and where (a URL, a scheme, a scope).`,
+	Silent: `A warning where the exchange asks for an extension, by which both sides may have agreed on another way. Of
+several such statuses of an exchange the first is reported.`,
+	Check: checkAuthMessage,
+}
+
+// AuthRequiredHasMessage0x is the same before 1.0.
+var AuthRequiredHasMessage0x = &analysis.Rule{
+	ID:    "auth-required-has-message-0x",
+	Title: "task waits for an authorization without saying which",
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	On:    analysis.StatusSeen,
+	Cites: rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
+	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it
+the client knows only that nothing goes on, and the task waits without end.`,
+	Fix:    `Put a message into the status: which credentials are needed, and how to get them.`,
+	Silent: `Of several such statuses of an exchange the first is reported.`,
+	Check:  checkAuthMessage,
+}
+
+func checkAuthMessage(p *analysis.Pass) {
+	status := a2a.Status{Value: p.Entity.Value}
+	if status.State() != a2a.AuthRequired {
+		return
+	}
+	p.Applied()
+	if message := status.Message(); message.Exists() && !message.IsNull() || p.Entity.Has("update") {
+		return
+	}
+	worst := analysis.Error
+	if fields := p.Exchange.Request.Fields; fields.Has("A2A-Extensions") || fields.Has("X-A2A-Extensions") {
+		worst = analysis.Warning
+	}
+	p.Report(p.Here(), fmt.Sprintf("the state is %s without a message", analysis.QuoteText(status.StateText())),
+		"expected a message that says what to authorize", analysis.AtMost(worst))
+}
+
+// AuthRequiredUsesTask reports a wait for an authorization that belongs to no task.
+var AuthRequiredUsesTask = &analysis.Rule{
+	ID:     "auth-required-uses-task",
+	Title:  "wait for an authorization without a task",
+	Level:  analysis.Must,
+	On:     analysis.UpdateSeen | analysis.SnapshotSeen,
+	Covers: []string{"event-ids", "task-id-present"},
+	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that
+task, or sends it a message. A status that names no task leaves nothing to come back to.`,
+	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,
+	Silent: `Updates and tasks in other states, which have rules of their own.`,
+	Check: func(p *analysis.Pass) {
+		if (a2a.Status{Value: p.Entity.Get("status")}).State() != a2a.AuthRequired {
+			return
+		}
+		p.Applied()
+		name := "taskId"
+		if p.Kind == analysis.SnapshotSeen {
+			name = "id"
+		}
+		if id := p.Entity.Get(name); id.Text() == "" {
+			p.Report(p.Here(),
+				fmt.Sprintf("%s waits for an authorization, and its %s is %s", p.Entity.Type, name, analysis.Quote(id)),
+				"expected the id of the task")
+		}
+	},
+}
+
+// AuthRequiredStreamKept reports a stream that ends while the task waits for an authorization.
+var AuthRequiredStreamKept = &analysis.Rule{
+	ID:       "auth-required-stream-kept",
+	Title:    "stream closed while the task waits for an authorization",
+	Category: analysis.Streaming,
+	Level:    analysis.Should,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnCall,
+	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in
+that. On a stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
+	Fix: `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,
+	Silent: `A note only, since another section lets agents close here. Streams that broke, that the client left, or of
+which a part is missing.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.State != a2a.AuthRequired || s.Gap {
+			return
+		}
+		if p.Kind == analysis.EventSeen { // it went on
+			p.Applied()
+			return
+		}
+		if !p.End.Clean {
+			return
+		}
+		p.Report(p.Place, "the stream ends after the state AUTH_REQUIRED",
+			"expected it to stay open until the authorization is granted", analysis.AtMost(analysis.Note))
+	},
+}

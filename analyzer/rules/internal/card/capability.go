@@ -1,0 +1,316 @@
+package card
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Capabilities is the family of rules about what a card offers, and what the agent then does.
+var Capabilities = rule.Family{
+	Name:     "capability",
+	Side:     a2a.Agent,
+	On:       analysis.OutcomeSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	CapStreamingUnsupported,
+	CapStreamingUnsupported0x,
+	CapStreamingRefused,
+	CapExtendedUndeclared,
+	CapExtendedDeclared,
+)
+
+// CapStreamingUnsupported reports a streaming call to an agent that says it does not stream, answered in the wrong way.
+var CapStreamingUnsupported = &analysis.Rule{
+	ID:       "cap-streaming-unsupported",
+	Title:    "streaming call not refused, though the card offers no streaming",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	If:       analysis.OfStream,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites:    rule.Cite("3.3.4", a2a.V1_0),
+	Covers:   rule.CodeRules,
+	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
+(-32004). Clients read the card before they choose how to call: if it is wrong, they poll where they could listen, or
+look for a fault in their request.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to
+true if the agent streams.`,
+	Silent: `Agents whose card was not seen, agents one of whose cards offers streaming, or that
+have an extended card which was not seen, unless they say themselves that they do not support it. A refusal as an
+unknown method, and errors that may have a cause of their own: credentials, rate, version, extensions, content types,
+a task that is not there, a request that is wrong in itself.`,
+	Check: func(p *analysis.Pass) {
+		card := quietCard(p)
+		if card == nil {
+			return
+		}
+		p.Applied()
+		const expected = "expected UnsupportedOperationError (-32004)"
+		switch failure := p.Answer.Err; {
+		case failure == nil:
+			reportOpened(p, card, expected)
+		case failure.Name != a2a.UnsupportedOperation && failure.Name != a2a.MethodNotFound && !rule.OtherCause(p):
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the card at %s offers no streaming, and the refusal is %s", card.Place, failure), expected)
+		}
+	},
+}
+
+// CapStreamingUnsupported0x is the same before 1.0, where only a stream that opens is wrong.
+var CapStreamingUnsupported0x = &analysis.Rule{
+	ID:       "cap-streaming-unsupported-0x",
+	Title:    "stream opened, though the card offers no streaming",
+	Category: analysis.Streaming,
+	Level:    analysis.Should,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.2", rule.Before1...),
+	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to
+call, so most of them will poll an agent that could tell them at once.`,
+	Fix: `Set capabilities.streaming to true in the card; or refuse streaming calls.`,
+	Silent: `Refusals with whatever error. Agents whose card was not seen, one of whose cards offers
+streaming, or that have an extended card which was not seen.`,
+	Check: func(p *analysis.Pass) {
+		card := quietCard(p)
+		if card == nil {
+			return
+		}
+		p.Applied()
+		reportOpened(p, card, "expected an agent that streams to say so")
+	},
+}
+
+// quietCard returns the newest card that was seen before a streaming call, if no card offers streaming; else nil. Where
+// an extended card may, the agent has to say itself that it has none.
+func quietCard(p *analysis.Pass) *card.Card {
+	if p.Answer == nil || !p.Exchange.Call.Operation.Streams() {
+		return nil
+	}
+	quiet, more := card.Of(p).Denying(p.Exchange, card.CanStream)
+	if more && !rule.SaysUnsupported(p.Answer.Err) {
+		return nil
+	}
+	return quiet
+}
+
+func reportOpened(p *analysis.Pass, card *card.Card, expected string) {
+	if p.Event != nil && rule.CallSucceeded(p) {
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			fmt.Sprintf("a stream opens with %s, and the card at %s offers no streaming", p.Answer.Payload.Kind, card.Place),
+			expected)
+	}
+}
+
+// CapStreamingRefused reports an agent that advertises streaming and says it has none.
+var CapStreamingRefused = &analysis.Rule{
+	ID:       "cap-streaming-refused",
+	Title:    "streaming advertised and refused as not supported",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	On:       analysis.OutcomeSeen | analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("5.5.2", rule.Before1...),
+		rule.Cite("4.4.3", a2a.V1_0),
+	),
+	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
+Clients take the card's word and have no other way prepared.`,
+	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
+card names.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
+declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
+nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
+declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.TaskSeen {
+			reportRefusedSubscription(p)
+			return
+		}
+		card := card.Of(p).StreamsRefused(p.Observation)
+		if card == nil {
+			return
+		}
+		p.Applied()
+		if startsTask(p) && refusedAsUnknown(p) {
+			p.Report(p.Place.At(p.Answer.Err.Pointer), streamingRefused(card, p.Answer.Err),
+				"expected the agent to do what its card says")
+		}
+	},
+}
+
+// reportRefusedSubscription reports a stream refused for a task that is seen active afterwards.
+func reportRefusedSubscription(p *analysis.Pass) {
+	refused := answer.Of(p).RefusedStream(p.Exchange, p.Task.TaskID)
+	if refused == nil || p.Task.Late || !p.Task.State.Known() || p.Task.State.Terminal() || !refused.Before(p.Exchange) {
+		return
+	}
+	p.Report(refused.Place,
+		fmt.Sprintf(
+			"a stream of task %s is refused as not supported, the card says streaming:true, and the task is active at %s",
+			analysis.QuoteText(p.Task.TaskID), p.Task.StatePlace(),
+		),
+		"expected the agent to do what its card says", analysis.Of(refused.Exchange))
+}
+
+// startsTask reports whether a refused stream was surely not to be about a task that has ended. In 0.1 the client makes
+// the id of a new task.
+func startsTask(p *analysis.Pass) bool {
+	x := p.Exchange
+	if x.Call.TaskID == "" || !x.Call.Operation.Sends() {
+		return x.Call.Operation.Sends()
+	}
+	failure := p.Answer.Err
+	if x.Dialects == a2a.Of(a2a.V0_1) && !x.Call.Early && (x.Endpoint.Early || namesAddress(failure)) {
+		return false // streams have an address of their own there
+	}
+	return x.Dialects == a2a.Of(a2a.V0_1) && task.Of(p).Named(x) == nil && failure != nil &&
+		failure.Name != a2a.UnsupportedOperation
+}
+
+// namesAddress reports whether the text of an error sends clients that want a stream to another address.
+func namesAddress(failure *a2a.Error) bool {
+	if failure == nil {
+		return false
+	}
+	text := strings.ReplaceAll(failure.Message, "tasks/sendSubscribe", "")
+	return strings.Contains(text, "subscribe") || strings.Contains(text, "SSE endpoint")
+}
+
+func streamingRefused(card *card.Card, failure *a2a.Error) string {
+	return fmt.Sprintf("streaming is refused with %s, and the card at %s says streaming:true", failure, card.Place)
+}
+
+// refusedAsUnknown reports whether an error says that the agent does not stream, or does not know how to.
+func refusedAsUnknown(p *analysis.Pass) bool {
+	if p.Answer.Err == nil {
+		return false
+	}
+	switch p.Answer.Err.Name {
+	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
+		return p.Exchange.Response.Status != 401 && p.Exchange.Response.Status != 403
+	case a2a.NoErrorName:
+		return routeMissing(p)
+	}
+	return false
+}
+
+// routeMissing reports whether an HTTP+JSON answer says that there is no such route, where there has to be one.
+func routeMissing(p *analysis.Pass) bool {
+	x := p.Exchange
+	switch x.Response.Status {
+	case 404, 405, 501:
+	default:
+		return false
+	}
+	route := "/v1/message:stream"
+	if x.Dialects == a2a.Of(a2a.V1_0) {
+		route = "/message:stream"
+	}
+	return x.Call.Binding == a2a.HTTPJSON && x.Call.Tenant == "" && x.Path == x.Call.Prefix+route &&
+		!x.Endpoint.Answered.Empty()
+}
+
+// CapExtendedUndeclared reports an extended card that is asked for where none is offered, answered in the wrong way.
+var CapExtendedUndeclared = &analysis.Rule{
+	ID:       "cap-extended-undeclared",
+	Title:    "request for an extended card not refused, though the card offers none",
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("3.3.4", a2a.V1_0),
+		rule.Cite("13.3", a2a.V1_0),
+	),
+	Covers: rule.CodeRules,
+	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than
+UnsupportedOperationError (-32004). A client cannot tell an agent that has no such card from one that failed to show
+it.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set
+capabilities.extendedAgentCard to true if there is one.`,
+	Silent: `Agents whose card was not seen, or one of whose cards offers an extended one. Errors
+that may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not
+say which they are.`,
+	Check: func(p *analysis.Pass) {
+		card := extendedFlag(p, false)
+		if card == nil {
+			return
+		}
+		p.Applied()
+		const expected = "expected UnsupportedOperationError (-32004)"
+		switch failure := p.Answer.Err; {
+		case failure == nil:
+			if rule.CallSucceeded(p) {
+				p.Report(p.Place.At(p.Answer.Payload.Pointer),
+					fmt.Sprintf("an extended card is handed out, and the card at %s offers none", card.Place), expected)
+			}
+		case failure.Name == a2a.ExtendedCardNotConfigured || failure.Name != a2a.UnsupportedOperation && !rule.OtherCause(p):
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the card at %s offers no extended card, and the refusal is %s", card.Place, failure), expected)
+		}
+	},
+}
+
+// CapExtendedDeclared reports an extended card that is advertised and refused as unknown.
+var CapExtendedDeclared = &analysis.Rule{
+	ID:       "cap-extended-declared",
+	Title:    "extended card advertised and refused as not supported",
+	Category: analysis.AgentCard,
+	Level:    analysis.Must,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("5.5", a2a.V0_3),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
+does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
+	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);
+or serve the operation. If the card is not configured yet, the error is -32007.`,
+	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
+declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
+	Check: func(p *analysis.Pass) {
+		card := extendedFlag(p, true)
+		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {
+			return
+		}
+		p.Applied()
+		failure := p.Answer.Err
+		if failure == nil || failure.Name != a2a.UnsupportedOperation && failure.Name != a2a.MethodNotFound {
+			return
+		}
+		if status := p.Exchange.Response.Status; status != 401 && status != 403 {
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the extended card is refused with %s, and the card at %s advertises it", failure, card.Place),
+				"expected the agent to do what its card says")
+		}
+	},
+}
+
+// extendedFlag returns the newest card that was seen before a request for the extended card, if all of them offer it,
+// or none does; else nil.
+func extendedFlag(p *analysis.Pass, offered bool) *card.Card {
+	var last *card.Card
+	if p.Answer == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard {
+		return nil
+	}
+	for _, c := range card.Of(p).Before(p.Exchange) {
+		if c.ExtendedCard.True() != offered {
+			return nil
+		}
+		last = c
+	}
+	return last
+}
+
+// declared reports whether cards declare what the request speaks for its URL.
+func declared(x *analysis.Exchange) bool {
+	return x.Endpoint != nil && !x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty()
+}

@@ -1,0 +1,335 @@
+package card
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
+)
+
+// Cards is the family of rules about agent cards.
+var Cards = rule.Family{
+	Name:     "card",
+	Category: analysis.AgentCard,
+	Side:     a2a.Agent,
+}.Of(
+	CardJSONObject,
+	CardRequiredFields,
+	CardRequiredNested,
+	CardFieldType,
+	CardWellknownPath,
+	CardSecretLeak,
+)
+
+// CardJSONObject reports an answer in the place of a card that is none.
+var CardJSONObject = &analysis.Rule{
+	ID:       "card-json-object",
+	Title:    "answer to the fetch of an agent card is not a JSON object",
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
+	Cites: slices.Concat(
+		rule.Cite("5.1", rule.Before1...),
+		rule.Cite("14.3", a2a.V1_0),
+	),
+	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their
+JSON parser, with a message that does not lead to the card.`,
+	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers
+before the card's.`,
+	Silent: `Other statuses. Bodies labelled as JSON that are not JSON at all, which json-wellformed reports. Pages of
+another kind from hosts where no call of A2A in a version of this path succeeded, or that have their card at another
+path: whether it is so shows at the end of the recording, and such a page is reported then.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if p.Kind == analysis.CardMissed {
+			reportPage(p)
+			return
+		}
+		if x.Call.Operation != a2a.GetCard || x.Response.Status != 200 || !a2a.IsCardPath(x.Path) {
+			return
+		}
+		root := p.Answer.Doc.Root
+		switch {
+		case root.Kind() == a2a.Object:
+			p.Applied()
+		case p.Answer.Doc.Err == nil && p.Doc != nil:
+			p.Report(p.Place.At(""), "the card is "+analysis.Quote(root), "expected a JSON object")
+		}
+	},
+}
+
+// reportPage reports something else than JSON that came in the card's place, where calls show that there is an agent.
+func reportPage(p *analysis.Pass) {
+	f := card.Missed(p)
+	if f.Status != 200 || f.Later || card.Of(p).SpokenWithout(p.Exchange).Intersect(p.Dialects).Empty() {
+		return
+	}
+	seen := "the body is empty"
+	if f.Body != "" {
+		seen = "the body is " + analysis.QuoteText(f.Body)
+	}
+	p.Report(p.Exchange.ResponsePlace().Body(), seen, "expected a JSON object")
+}
+
+// CardRequiredFields reports a card that lacks members which every card of its dialect has.
+var CardRequiredFields = &analysis.Rule{
+	ID:       "card-required-fields",
+	Title:    "required members of the agent card missing",
+	Level:    analysis.Must,
+	OfCard:   true,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4.1", a2a.V1_0),
+	),
+	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members
+that its version requires, and then nothing else of the agent is ever tried.`,
+	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
+	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which
+cards have since 0.2.5 only. Objects in which nothing looks like a card. Over gRPC, which does not tell, what may be
+empty.`,
+	Check: func(p *analysis.Pass) {
+		if p.Card.Shapes.Empty() {
+			reportUnreachable(p)
+			return
+		}
+		p.Applied()
+		missing, in := fewestMissing(p.Card, missingFields)
+		if len(missing) > 0 {
+			p.Report(p.Place, lacking(p.Card, missing), "expected them in a card of "+in.String())
+		}
+	},
+}
+
+// reportUnreachable reports a card that has neither the URL of 0.x nor the interfaces of 1.0.
+func reportUnreachable(p *analysis.Pass) {
+	missing := missingFields(p.Card, a2a.V0_1)
+	for i, name := range missing {
+		if name == "url" {
+			missing[i] = "url or supportedInterfaces"
+		}
+	}
+	if p.Applied(); len(missing) > 0 {
+		p.Report(p.Place, lacking(p.Card, missing), "expected them in a card of any version")
+	}
+}
+
+// CardRequiredNested reports the same for the objects inside a card.
+var CardRequiredNested = &analysis.Rule{
+	ID:       "card-required-nested",
+	Title:    "required members of an object in the agent card missing",
+	Level:    analysis.Must,
+	OfCard:   true,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
+fail to read the whole card for one that is missing.`,
+	Fix:    `Add the members that the message names to the object that it names.`,
+	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI. Over gRPC, which does not tell, what may be empty.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		missing, in := fewestMissing(p.Card, missingNested)
+		if len(missing) > 0 {
+			p.Report(p.Place, lacking(p.Card, missing), "expected them in a card of "+in.String())
+		}
+	},
+}
+
+// CardFieldType reports a member of a card of a type that it cannot have.
+var CardFieldType = &analysis.Rule{
+	ID:       "card-field-type",
+	Title:    "member of the agent card of the wrong JSON type",
+	Level:    analysis.Must,
+	OfCard:   true,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Covers: []string{"card-required-nested", "card-extension-uri"},
+	Doc: `Each member of a card is of one type. Typed clients fail to read the whole card for the text "true" where a
+boolean should be, or for a text in place of a list, and then nothing else of the agent is ever tried.`,
+	Fix: `Write the type that the message names: flags as true and false without quotes, lists in brackets, also those of
+one element.`,
+	Silent: `Members with a rule of their own; null, which counts as missing; unknown members; what the params of an
+extension and the header of a signature hold.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		for _, m := range p.Card.Mistyped() {
+			if !wasHidden(m.Value) {
+				p.Report(p.Place.At(m.Pointer()), m.Name+" is "+analysis.Quote(m.Value), "expected "+m.Shape.String())
+			}
+		}
+	},
+}
+
+// inCard returns the place of a pointer into the card at hand.
+func inCard(p *analysis.Pass, pointer string) analysis.Place {
+	return p.Place.At(p.Place.Pointer + pointer)
+}
+
+// commonPlace returns the one place of several pointers into the card at hand: that of the only one, else the card's.
+func commonPlace(p *analysis.Pass, pointers []string) analysis.Place {
+	if len(pointers) == 1 {
+		return inCard(p, pointers[0])
+	}
+	return p.Place
+}
+
+// completeModern reports whether a card has all that 1.0 requires.
+func completeModern(card *a2a.Card) bool { return card.Modern && complete(card, a2a.V1_0) }
+
+// completeLegacy reports whether a card has all that one of the versions before 1.0 requires, of those it may be in.
+func completeLegacy(card *a2a.Card) bool {
+	for d := range card.Legacy.All() {
+		if complete(card, d) {
+			return true
+		}
+	}
+	return false
+}
+
+func complete(card *a2a.Card, d a2a.Dialect) bool {
+	return len(missingFields(card, d)) == 0 && len(missingNested(card, d)) == 0
+}
+
+// fewestMissing returns what a card lacks in the dialect, of those it may be in, in which it lacks least.
+func fewestMissing(card *a2a.Card, lacks func(*a2a.Card, a2a.Dialect) []string) ([]string, a2a.Dialect) {
+	var least []string
+	in, first := a2a.V1_0, true
+	for d := range card.Shapes.All() {
+		missing := lacks(card, d)
+		if first || len(missing) < len(least) {
+			least, in, first = missing, d, false
+		}
+	}
+	return least, in
+}
+
+// missingFields returns the names of the members that a card of the dialect lacks, or has without meaning.
+func missingFields(card *a2a.Card, d a2a.Dialect) []string {
+	missing := card.MissingFields(d)
+	for _, name := range [...]string{"name", "url"} {
+		if isBlank(card, card.Get(name)) && (name != "url" || d != a2a.V1_0) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// missingNested returns pointers to the members that objects inside a card of the dialect lack, or have without
+// meaning.
+func missingNested(card *a2a.Card, d a2a.Dialect) []string {
+	missing := card.MissingNested(d)
+	empty := func(list string, names ...string) {
+		for i, object := range card.Get(list).Elems() {
+			for _, name := range names {
+				if isBlank(card, object.Get(name)) {
+					missing = append(missing, a2a.Ptr("", list, i, name))
+				}
+			}
+		}
+	}
+	empty("skills", "id", "name")
+	if d == a2a.V1_0 {
+		empty("supportedInterfaces", "url", "protocolBinding", "protocolVersion")
+	} else {
+		empty("additionalInterfaces", "url", "transport")
+	}
+	return missing
+}
+
+// isBlank reports whether a text is there and empty. Over gRPC it is then not there.
+func isBlank(card *a2a.Card, v a2a.Value) bool { return v.Is("") || card.Blank && !v.Exists() }
+
+// lacking says which members a card lacks, and which are there and null.
+func lacking(card *a2a.Card, missing []string) string {
+	var absent, null []string
+	for _, pointer := range missing {
+		if card.At("/" + strings.TrimPrefix(pointer, "/")).IsNull() {
+			null = append(null, pointer)
+		} else {
+			absent = append(absent, pointer)
+		}
+	}
+	switch {
+	case len(null) == 0:
+		return "the card lacks " + quoted(absent)
+	case len(absent) == 0:
+		return "the card has null for " + quoted(null)
+	}
+	return "the card lacks " + quoted(absent) + ", and has null for " + quoted(null)
+}
+
+// quoted returns pointers as a finding shows them: a list that tells all a person needs to find them.
+func quoted(pointers []string) string {
+	names := make([]string, 0, min(len(pointers), rule.MaxNamed))
+	for _, p := range pointers[:min(len(pointers), rule.MaxNamed)] {
+		names = append(names, strconv.Quote(analysis.Clean(strings.TrimPrefix(p, "/"))))
+	}
+	list := strings.Join(names, ", ")
+	if more := len(pointers) - rule.MaxNamed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// CardWellknownPath reports a card that stands where clients of its version do not look.
+var CardWellknownPath = &analysis.Rule{
+	ID:       "card-wellknown-path",
+	Title:    "agent card only at the path of another version",
+	Level:    analysis.Should,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
+	Cites: slices.Concat(
+		rule.Cite("5.3", rule.Before1...),
+		rule.Cite("8.2", a2a.V1_0),
+	),
+	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at
+the other path is found only by those that try both.`,
+	Fix: `Serve the card at the path of its version; at both, if older clients are to find it too.`,
+	Silent: `Cards of which it is not known that they are not at the other path too: it has to be answered with 404, in the
+same A2A-Version. Cards that may be of either version. It is a note, since the path is a recommendation, and is said at
+the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if p.Kind == analysis.CardSeen {
+			if x.Call.Operation == a2a.GetCard && a2a.IsCardPath(x.Path) {
+				p.Applied()
+			}
+			return
+		}
+		if card.Missed(p).Status != 404 || card.Missed(p).Later || card.Of(p).At(x, x.Path) != nil {
+			return
+		}
+		base, other := "", ""
+		for i, path := range a2a.WellKnownPaths {
+			if prefix, ok := strings.CutSuffix(x.Path, path); ok {
+				base, other = prefix, a2a.WellKnownPaths[1-i]
+			}
+		}
+		card := card.Of(p).At(x, base+other)
+		if card == nil || !rule.CardBelongs(card.Shapes, p.Dialects) {
+			return
+		}
+		p.Report(p.Place, analysis.QuoteText(x.Path)+" is answered with status 404, and the card is at "+card.Place.String(),
+			"expected a card of "+card.Shapes.String()+" there", analysis.AtMost(analysis.Note))
+	},
+}
+
+// wasHidden reports whether the recorder has put something else in the place of a value.
+func wasHidden(v a2a.Value) bool { return credential.HasPlaceholder(v.Raw()) }

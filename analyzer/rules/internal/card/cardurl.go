@@ -1,0 +1,298 @@
+package card
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// CardURLs is the family of rules about the addresses and versions that a card declares.
+var CardURLs = rule.Family{
+	Name:     "cardurl",
+	Category: analysis.AgentCard,
+	Side:     a2a.Agent,
+	OfCard:   true,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
+}.Of(
+	CardInterfacesNonempty,
+	CardURLAbsolute,
+	CardURLHTTPS,
+	CardProtocolVersionPresent,
+	CardProtocolVersionPatch,
+	CardProtocolVersionFormat,
+	CardBindingKnown,
+	CardPreferredTransport,
+	CardTransportConflict,
+	CardAdditionalComplete,
+)
+
+// CardInterfacesNonempty reports a card that declares no way to reach the agent.
+var CardInterfacesNonempty = &analysis.Rule{
+	ID:    "card-interfaces-nonempty",
+	Title: "agent card without any interface",
+	Level: analysis.Must,
+	Cites: rule.Cite("5.7", a2a.V1_0),
+	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client
+that finds an empty list has read a card and still does not know where to send anything.`,
+	Fix: `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
+	Silent: `A missing list, which card-required-fields reports. It is a note if the members of 0.3 are complete, since
+such a card still leads somewhere.`,
+	Check: func(p *analysis.Pass) {
+		list := p.Card.Get("supportedInterfaces")
+		if list.Kind() != a2a.Array {
+			return
+		}
+		p.Applied()
+		if list.Len() > 0 {
+			return
+		}
+		worst := analysis.Error
+		if completeLegacy(p.Card) {
+			worst = analysis.Note
+		}
+		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface",
+			analysis.AtMost(worst))
+	},
+}
+
+// CardURLAbsolute reports an address that leads nowhere by itself.
+var CardURLAbsolute = &analysis.Rule{
+	ID:    "card-url-absolute",
+	Title: "interface URL in the agent card is not absolute",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to
+connect to, and what they would have to put before it is nowhere said: cards are also handed on by registries.`,
+	Fix: `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the
+agent.`,
+	Silent: `Entries of gRPC, if they are host:port. URLs of custom bindings, if they have any scheme. Empty URLs, which
+count as missing.`,
+	Check: func(p *analysis.Pass) {
+		for i := range p.Card.Interfaces {
+			entry := &p.Card.Interfaces[i]
+			if entry.URL == "" {
+				continue
+			}
+			p.Applied()
+			if !reachable(entry) {
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analysis.QuoteText(entry.URL), "expected "+wantedURL(entry))
+			}
+		}
+	},
+}
+
+// reachable reports whether the address of an interface says all that its binding needs to connect.
+func reachable(entry *a2a.Interface) bool {
+	switch entry.Binding {
+	case a2a.JSONRPC, a2a.HTTPJSON:
+		return rule.IsAbsolute(entry.URL)
+	case a2a.GRPC: // a URL, host:port, or another name that a gRPC resolver knows
+		return strings.Contains(entry.URL, ":")
+	}
+	return rule.IsURI(entry.URL)
+}
+
+func wantedURL(entry *a2a.Interface) string {
+	switch entry.Binding {
+	case a2a.JSONRPC, a2a.HTTPJSON:
+		return "an absolute URL, with scheme and host"
+	case a2a.GRPC:
+		return "an absolute URL or host:port"
+	}
+	return "a URL with a scheme"
+}
+
+// CardURLHTTPS reports an address on the open network that is spoken to in the clear.
+var CardURLHTTPS = &analysis.Rule{
+	ID:    "card-url-https",
+	Title: "interface of a public host without TLS",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the
+credentials that come with them, and may change the answers.`,
+	Fix: `Serve the agent over TLS, or put it behind a proxy that does, and write the https URL into the card.`,
+	Silent: `Whether this is production nobody can see, so it is a warning at most, and hosts that the open network cannot
+reach are not reported: loopback and private addresses, names without a dot, reserved names such as agent.local.
+Interfaces of gRPC and of custom bindings are not judged.`,
+	Check: func(p *analysis.Pass) {
+		for i := range p.Card.Interfaces {
+			entry := &p.Card.Interfaces[i]
+			if entry.Binding != a2a.JSONRPC && entry.Binding != a2a.HTTPJSON || !rule.IsAbsolute(entry.URL) {
+				continue
+			}
+			p.Applied()
+			if rule.SchemeOf(entry.URL) == "http" && rule.ReachOf(entry.URL) == rule.FromAnywhere {
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analysis.QuoteText(entry.URL),
+					"expected https for a host on the open network", analysis.AtMost(analysis.Warning))
+			}
+		}
+	},
+}
+
+// CardProtocolVersionPresent reports a card of 0.3 that does not say so.
+var CardProtocolVersionPresent = &analysis.Rule{
+	ID:    "card-protocol-version-present",
+	Title: "agent card does not say its protocolVersion",
+	Level: analysis.Must,
+	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between
+versions whose method names are the same and whose objects are not.`,
+	Fix: `Write "protocolVersion": "0.3.0" into the card.`,
+	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came with
+0.2.4 or later; cards that are complete in 1.0. It is a warning if nothing but the path agent-card.json speaks for
+0.3.`,
+	Check: func(p *analysis.Pass) {
+		v := p.Card.Get("protocolVersion")
+		if v.Exists() && !v.IsNull() && !v.Is("") || completeModern(p.Card) {
+			if v.Kind() == a2a.String {
+				p.Applied()
+			}
+			return
+		}
+		worst := analysis.Error
+		switch {
+		case v.Is(""), hasMemberOf03(p.Card):
+		case strings.HasSuffix(p.Exchange.Path, a2a.WellKnownPaths[0]):
+			worst = analysis.Warning
+		default:
+			return
+		}
+		place, seen := p.Place, "the card has no protocolVersion"
+		if v.Exists() {
+			place, seen = p.Place.In("protocolVersion"), "protocolVersion is "+analysis.Quote(v)
+		}
+		p.Report(place, seen, `expected the version that is spoken, such as "0.3.0"`, analysis.AtMost(worst))
+	},
+}
+
+// hasMemberOf03 reports whether a card has a member that no version before 0.3 has.
+func hasMemberOf03(card *a2a.Card) bool {
+	if card.Has("signatures") {
+		return true
+	}
+	for _, s := range a2a.SecuritySchemes(card.Value) {
+		if s.Type == a2a.MutualTLSScheme {
+			return true
+		}
+	}
+	for _, skill := range card.Get("skills").Elems() {
+		if skill.Has("security") {
+			return true
+		}
+	}
+	return false
+}
+
+// CardProtocolVersionPatch reports an interface whose version has a patch number.
+var CardProtocolVersionPatch = &analysis.Rule{
+	ID:    "card-protocol-version-patch",
+	Title: "interface version with a patch number",
+	Level: analysis.Should,
+	Cites: rule.Cite("3.6", a2a.V1_0),
+	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in
+"1.0.0", and turns away from an interface that it could use.`,
+	Fix:    `Write "1.0", not "1.0.0", as protocolVersion of each interface.`,
+	Silent: `The protocolVersion of the card itself, which 0.3 writes as 0.3.0.`,
+	Check: func(p *analysis.Pass) {
+		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
+			version := entry.Get("protocolVersion")
+			if version.Kind() != a2a.String || version.Is("") {
+				continue
+			}
+			p.Applied()
+			if hasPatch(version.Text()) {
+				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolVersion")),
+					"protocolVersion is "+analysis.Quote(version), "expected major and minor number only")
+			}
+		}
+	},
+}
+
+// hasPatch reports whether a version has three numbers.
+func hasPatch(version string) bool {
+	parts := strings.Split(version, ".")
+	if len(parts) < 3 {
+		return false
+	}
+	for _, part := range parts[:3] {
+		if part == "" || part[0] < '0' || part[0] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// CardProtocolVersionFormat reports a version that is none.
+var CardProtocolVersionFormat = &analysis.Rule{
+	ID:    "card-protocol-version-format",
+	Title: "protocolVersion is not a version number",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.6", a2a.V1_0),
+	),
+	Doc: `Clients look in the card for a version that they speak, and send it back as A2A-Version. From "v1" or "latest"
+they can do neither: they turn away, or send what no agent knows.`,
+	Fix: `Write major and minor number with a dot between, such as "1.0"; in cards of 0.2 and 0.3 a patch number may
+follow.`,
+	Silent: `Missing and empty versions, and in 1.0 those with a patch number, which have rules of their own. Before 1.0 it
+is a note, since no text lays down how a version is written.`,
+	Check: func(p *analysis.Pass) {
+		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
+			checkVersionFormat(p, entry.Get("protocolVersion"), analysis.Error, "supportedInterfaces", i, "protocolVersion")
+		}
+		checkVersionFormat(p, p.Card.Get("protocolVersion"), analysis.Note, "protocolVersion")
+	},
+}
+
+// checkVersionFormat judges a version at a path in the card.
+func checkVersionFormat(p *analysis.Pass, version a2a.Value, worst analysis.Severity, path ...any) {
+	if version.Kind() != a2a.String || version.Is("") {
+		return
+	}
+	p.Applied()
+	if !versionFormat.MatchString(version.Text()) {
+		p.Report(inCard(p, a2a.Ptr("", path...)), "protocolVersion is "+analysis.Quote(version),
+			`expected a version number, such as "1.0"`, analysis.AtMost(worst))
+	}
+}
+
+// versionFormat is a version of two numbers or more, and what may follow a patch number.
+var versionFormat = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+(\.[0-9]+)*([-+].*)?)?$`)
+
+// CardBindingKnown reports an interface in a binding that nobody can look up.
+var CardBindingKnown = &analysis.Rule{
+	ID:    "card-binding-known",
+	Title: "protocolBinding is neither a core binding nor a URI",
+	Level: analysis.Should,
+	Cites: rule.Cite("5.8", a2a.V1_0),
+	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC
+and HTTP+JSON, as written here. Another spelling is another binding, and one without a URI may mean something else to
+somebody else.`,
+	Fix:    `Write JSONRPC, GRPC or HTTP+JSON in capitals; name a binding of your own by a URI.`,
+	Silent: `The transports of 0.3, which may have any name.`,
+	Check: func(p *analysis.Pass) {
+		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
+			binding := entry.Get("protocolBinding")
+			if binding.Kind() != a2a.String || binding.Is("") {
+				continue
+			}
+			p.Applied()
+			if name := binding.Text(); name != "JSONRPC" && name != "GRPC" && name != "HTTP+JSON" && !rule.IsURI(name) {
+				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolBinding")),
+					"protocolBinding is "+analysis.Quote(binding), "expected JSONRPC, GRPC, HTTP+JSON or a URI")
+			}
+		}
+	},
+}

@@ -1,0 +1,186 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// ExtendedCards is the family of rules about the extended card, and about cards that say less than the agent does.
+var ExtendedCards = rule.Family{
+	Name:     "extendedcard",
+	Category: analysis.AgentCard,
+	Side:     a2a.Agent,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	CardExtendedCache,
+	CardExtendedIdentity,
+	CardCapabilityVsTraffic,
+)
+
+// CardExtendedCache reports an extended card of which clients are not told whether they may keep it.
+var CardExtendedCache = &analysis.Rule{
+	ID:       "card-extended-cache",
+	Title:    "extended agent card without any caching header",
+	Level:    analysis.Should,
+	Bindings: rule.OnREST,
+	Cites:    rule.Cite("13.3", a2a.V1_0),
+	Doc: `The extended card is for one client. Without a word on caching a cache between the two may hand it to another
+one, and the client does not know when to ask again.`,
+	Fix: `Answer with Cache-Control: private, max-age=300, or no-store.`,
+	Silent: `Extended cards over JSON-RPC, where there is nothing to cache; answers whose headers are not in the capture.
+Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		fields := x.Response.Fields
+		if x.Call.Operation != a2a.GetExtendedCard || !x.AnswerHeadersKept() {
+			return
+		}
+		p.Applied()
+		for _, name := range [...]string{"Cache-Control", "ETag", "Last-Modified", "Expires", "Pragma"} {
+			if fields.Has(name) {
+				return
+			}
+		}
+		p.Report(x.ResponsePlace().Header("Cache-Control"), "no header about caching", "expected Cache-Control")
+	},
+}
+
+// CardExtendedIdentity reports an extended card that takes back what the public one says.
+var CardExtendedIdentity = &analysis.Rule{
+	ID:    "card-extended-identity",
+	Title: "extended agent card lacks what the public one has",
+	Level: analysis.Advice,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("9.1", a2a.V0_3),
+		rule.Cite("13.3", a2a.V1_0),
+	),
+	Doc: `Clients put the extended card in the place of the public one. A skill or an interface that it leaves out is then
+gone for exactly those clients that have signed in.`,
+	Fix: `Build the extended card from the public one and add to it.`,
+	Silent: `What the extended card adds; other members. Compared with the public card that names the same endpoint and was
+fetched last before. It is a note, since an agent may mean it.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		public := card.Of(p).Public(x, p.Card.Shapes)
+		if x.Call.Operation != a2a.GetExtendedCard || public == nil {
+			return
+		}
+		p.Applied()
+		skills := p.Card.Get("skills")
+		for _, skill := range public.Get("skills").Elems() {
+			if id := skill.Get("id"); id.Kind() == a2a.String && skills.Kind() == a2a.Array && !hasSkill(skills, id.Text()) {
+				p.Report(inCard(p, "/skills"), "the skill "+analysis.Quote(id)+" of "+public.Place.String()+" is missing",
+					"expected all skills of the public card")
+				break
+			}
+		}
+		for i := range public.Interfaces {
+			if old := &public.Interfaces[i]; old.URL != "" && !hasInterface(p.Card, old) {
+				p.Report(p.Place, "the interface "+analysis.QuoteText(old.URL)+" of "+public.Place.String()+" is missing",
+					"expected the interfaces of the public card")
+				break
+			}
+		}
+	},
+}
+
+func hasSkill(skills a2a.Value, id string) bool {
+	for _, skill := range skills.Elems() {
+		if skill.Get("id").Is(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasInterface reports whether a card has an interface of another one; entries of a face that it does not have do not
+// count.
+func hasInterface(card *a2a.Card, old *a2a.Interface) bool {
+	if modern := strings.HasPrefix(old.Pointer, "/supportedInterfaces"); modern && !card.Modern ||
+		!modern && card.Legacy.Empty() {
+		return true
+	}
+	for i := range card.Interfaces {
+		if its := &card.Interfaces[i]; its.Binding == old.Binding && a2a.SameURL(its.URL, old.URL) {
+			return true
+		}
+	}
+	return false
+}
+
+// CardCapabilityVsTraffic reports an agent that does what its card denies.
+var CardCapabilityVsTraffic = &analysis.Rule{
+	ID:    "card-capability-vs-traffic",
+	Title: "agent does what its card does not declare",
+	Level: analysis.Must,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.4.2", a2a.V0_3),
+		rule.Cite("5.2", a2a.V1_0),
+	),
+	Doc: `The agent answers over a transport, or hands out an extended card, of which its card says nothing. Clients decide
+by the card, so what it leaves out is used by nobody but those who were told.`,
+	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended card
+with its flag.`,
+	Silent: `URLs that no card names, which may be another agent's; bindings that a card names at another URL of the host;
+cards of 0.1 and 0.2, which cannot declare transports; cards that promise an extended card which was not seen; declared
+transports that fail, perhaps only now. An extended card of which the card says nothing is a warning. Streaming, push
+notifications and the extended card of 1.0 have rules of their own.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if p.Answer == nil || p.Answer.Err != nil || x.Call.Batch != nil {
+			return
+		}
+		switch p.Answer.Payload.Kind {
+		case a2a.NoPayload, a2a.UnknownPayload, a2a.NullPayload, a2a.ErrorPayload:
+			return
+		}
+		if x.Call.Operation == a2a.GetExtendedCard && !p.Dialects.Has(a2a.V1_0) {
+			judgeUnannounced(p)
+			return
+		}
+		judgeBinding(p)
+	},
+}
+
+// judgeUnannounced judges an extended card of 0.2 or 0.3.
+func judgeUnannounced(p *analysis.Pass) {
+	cards := card.Of(p).Before(p.Exchange)
+	if len(cards) == 0 {
+		return
+	}
+	p.Applied()
+	if !slices.ContainsFunc(cards, func(c *card.Card) bool { return c.ExtendedCard.True() }) {
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			"the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
+			"expected supportsAuthenticatedExtendedCard to be true", analysis.AtMost(analysis.Warning))
+	}
+}
+
+// judgeBinding judges the binding of a call that succeeded.
+func judgeBinding(p *analysis.Pass) {
+	x := p.Exchange
+	if len(card.Of(p).Before(x)) > 0 {
+		p.Applied()
+		return
+	}
+	known := card.Of(p)
+	card, entry := known.OtherBinding(x)
+	if card == nil || !card.Modern && card.Legacy != a2a.Of(a2a.V0_3) || known.MayNameAlso(x) {
+		return
+	}
+	p.Report(p.Place,
+		"the agent answers in "+x.Call.Binding.String()+" at "+analysis.QuoteText(entry.URL)+", which "+card.Place.String()+
+			" declares for "+analysis.Clip(entry.Transport)+" only",
+		"expected every transport in the card")
+}

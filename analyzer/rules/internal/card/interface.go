@@ -1,0 +1,237 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Interfaces is the family of rules about requests that do not fit what the card says.
+var Interfaces = rule.Family{
+	Name:     "interface",
+	Category: analysis.Interop,
+	Side:     a2a.Client,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.RequestSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	ReqTenantEcho,
+	ReqTenantOmit,
+	ReqInterfaceURL,
+	ReqCapabilityStreaming,
+	ReqCapabilityPush,
+	ReqCapabilityExtended,
+)
+
+// ReqTenantEcho reports a request without the tenant that the card declares, or with another one.
+var ReqTenantEcho = &analysis.Rule{
+	ID:    "req-tenant-echo",
+	Title: "request does not name the tenant of the interface",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("8.3.2", a2a.V1_0),
+	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
+the request reaches somebody else's agent, or none.`,
+	Fix: `Copy tenant from the interface entry that you use into every request: into the parameters, or over HTTP+JSON into
+the path or the query.`,
+	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and none where one of the entries
+declares none. A missing tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where the URL of the
+interface ends in the tenant.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if v := x.Call.Params.Get("tenant"); rule.Given(x.Call.Params) && x.Call.Params.Kind() != a2a.Object ||
+			rule.Given(v) && v.Kind() != a2a.String {
+			return // another rule reports what stands there
+		}
+		var declared string
+		for o := range card.Of(p).Offers(x) {
+			if !isFor(&o, x) {
+				continue
+			}
+			if o.Tenant == x.Call.Tenant {
+				if o.Tenant != "" {
+					p.Applied()
+				}
+				return
+			}
+			if o.Before && o.Tenant != "" {
+				declared = o.Tenant
+			}
+		}
+		if declared == "" {
+			return
+		}
+		p.Applied()
+		expected := "expected " + analysis.QuoteText(declared) + ", as the card says"
+		switch {
+		case x.Call.Tenant != "":
+			p.Report(x.RequestPlace(), "tenant is "+analysis.QuoteText(x.Call.Tenant), expected)
+		case !strings.HasSuffix(x.Endpoint.URL, "/"+declared):
+			p.Report(x.RequestPlace(), "the request names no tenant", expected, analysis.AtMost(analysis.Warning))
+		}
+	},
+}
+
+// isFor reports whether an interface is for the binding and version of a call of 1.0.
+func isFor(o *card.Offer, x *analysis.Exchange) bool {
+	return o.Binding == x.Call.Binding && o.Dialects.Has(a2a.V1_0)
+}
+
+// ReqTenantOmit reports a request with a tenant that no card declares.
+var ReqTenantOmit = &analysis.Rule{
+	ID:    "req-tenant-omit",
+	Title: "request names a tenant, and the interface has none",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("8.3.2", a2a.V1_0),
+	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
+refuse the request, or file its tasks where no later request finds them.`,
+	Fix: `Send tenant only if the interface entry has one.`,
+	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 has no such duty, and nobody can see the patch
+version.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Tenant == "" {
+			return
+		}
+		var last *card.Card
+		for o := range card.Of(p).Offers(x) {
+			if !isFor(&o, x) {
+				continue
+			}
+			if o.Tenant != "" || rule.Given(o.Card.At(strings.TrimSuffix(o.Pointer, "url")+"tenant")) {
+				return
+			}
+			if o.Before {
+				last = o.Card
+			}
+		}
+		if last != nil {
+			p.Report(x.RequestPlace(), "tenant is "+analysis.QuoteText(x.Call.Tenant),
+				"expected none, since the card at "+last.Place.String()+" declares none", analysis.AtMost(analysis.Warning))
+		}
+	},
+}
+
+// ReqInterfaceURL reports a call to a URL that is for another binding.
+var ReqInterfaceURL = &analysis.Rule{
+	ID:    "req-interface-url",
+	Title: "request goes to a URL of another binding",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("5.6.3", a2a.V0_3),
+		rule.Cite("8.3.2", a2a.V1_0),
+	),
+	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
+another: the agent answers 404, or an error that blames the body.`,
+	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
+	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know;
+calls that began long before the card was there.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		var other card.Offer
+		for o := range card.Of(p).Offers(x) {
+			if o.Binding == x.Call.Binding || o.Binding == a2a.NoBinding || o.Transport == "" {
+				p.Applied()
+				return
+			}
+			if o.Before {
+				other = o
+			}
+		}
+		if other.Card != nil {
+			p.Report(x.RequestPlace(), "a request over "+x.Call.Binding.String()+" goes to "+analysis.Clip(x.Endpoint.URL),
+				"expected "+other.Binding.String()+" there, as the card at "+other.Card.Place.String()+" says")
+		}
+	},
+}
+
+// ReqCapabilityStreaming reports a streaming call to an agent that does not stream.
+var ReqCapabilityStreaming = &analysis.Rule{
+	ID:    "req-capability-streaming",
+	Title: "streaming call, and the card offers no streaming",
+	Level: analysis.Should,
+	If:    analysis.OfStream,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.2", rule.Before1...),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc: `The card says what an agent can do, and this one does not say that it streams. The call will most likely be
+refused.`,
+	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
+	Silent: silentCapability,
+	Check: func(p *analysis.Pass) {
+		checkAbility(p, card.CanStream, p.Exchange.Call.Operation.Streams(), "streaming")
+	},
+}
+
+const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents
+whose extended card was not seen, unless the client was seen to read the public card alone; calls that began long before
+the card was there.`
+
+// checkAbility judges a call that asks for something that an agent may not be able to do.
+func checkAbility(p *analysis.Pass, ability card.Abilities, asks bool, what string) {
+	if !asks || p.AnswerMissed() {
+		return
+	}
+	x := p.Exchange
+	if len(card.Of(p).Before(x)) > 0 {
+		p.Applied()
+	}
+	if card := card.Of(p).Without(x, ability); card != nil {
+		p.Report(x.RequestPlace(), rule.MethodOrPath(x)+" asks for "+what,
+			"expected no such call, since the card at "+card.Place.String()+" does not offer it")
+	}
+}
+
+// ReqCapabilityPush reports a push config for an agent that does not push.
+var ReqCapabilityPush = &analysis.Rule{
+	ID:    "req-capability-push",
+	Title: "push notifications asked for, and the card offers none",
+	Level: analysis.Should,
+	If:    analysis.Configured,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.5", rule.Before1...),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is
+refused, or the client waits for news that never come.`,
+	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
+	Silent: silentCapability,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		checkAbility(p, card.CanPush, call.Operation.Push() || call.PushConfig.Exists(), "push notifications")
+	},
+}
+
+// ReqCapabilityExtended reports a fetch of an extended card that does not exist.
+var ReqCapabilityExtended = &analysis.Rule{
+	ID:       "req-capability-extended",
+	Title:    "extended card asked for, and the card offers none",
+	Level:    analysis.Should,
+	If:       analysis.OfExtended,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc:    `The public card says whether there is an extended one, and this one does not. The call is refused.`,
+	Fix:    `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
+	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		known := card.Of(p)
+		if card := known.Without(x, card.HasExtendedCard); card != nil && !known.ReadBefore(x, card) {
+			return
+		}
+		checkAbility(p, card.HasExtendedCard, x.Call.Operation == a2a.GetExtendedCard, "the extended card")
+	},
+}

@@ -1,0 +1,217 @@
+package card
+
+import (
+	"bytes"
+	"iter"
+	"regexp"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
+)
+
+// CardSecretLeak reports credentials that everybody can read in a card.
+var CardSecretLeak = &analysis.Rule{
+	ID:       "card-secret-leak",
+	Title:    "credentials in the agent card",
+	Level:    analysis.Should,
+	OfCard:   true,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
+	Cites:    append(rule.Cite("5.4", rule.Before1...), rule.Cite("14.3", a2a.V1_0)...),
+	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
+and listed by registries. What stands in it has to be taken for known.`,
+	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out
+over another channel.`,
+	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer
+is known for, passwords in URLs, and secrets under the names that OAuth has for them in a security scheme, but for the
+names of scopes. Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials
+of a 0.1 card may say how to get some: the URL of a token, scopes, a sentence. A word there that is not a token by its
+looks is a note, and so is what a recording hides.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		if what, worst := leakedBy(p.Card.Get("authentication").Get("credentials")); what != "" {
+			p.Report(inCard(p, "/authentication/credentials"), "authentication.credentials "+what,
+				"expected no secret in a card", analysis.AtMost(worst))
+			return
+		}
+		if !mayLeak(p.Card.Raw()) {
+			return
+		}
+		l := leak{}
+		if l.find(p.Card.Value, false) {
+			p.Report(p.Place.At(l.at.Pointer()), "the value is "+l.what, "expected no credentials in a card")
+		}
+	},
+}
+
+// leakedBy says what the credentials of a card give away, and how bad that is; "" if they only say how to get some.
+func leakedBy(credentials a2a.Value) (what string, worst analysis.Severity) {
+	text := strings.TrimSpace(credentials.Text())
+	if doc := a2a.Parse([]byte(text)); doc.Err == nil && doc.Root.Kind() == a2a.Object {
+		if l := (leak{}); l.find(doc.Root, true) {
+			return "hold " + l.what, analysis.Warning
+		}
+		return "", 0
+	}
+	if form := formOf(text); form != "" {
+		return "hold " + form, analysis.Warning
+	}
+	words := strings.Fields(text)
+	if len(words) == 2 && (strings.EqualFold(words[0], "bearer") || strings.EqualFold(words[0], "basic")) &&
+		!isSlot(words[1]) {
+		return "hold a value for " + words[0], analysis.Warning
+	}
+	switch {
+	case len(words) != 1 || isSlot(text):
+		return "", 0
+	case isToken(text):
+		return "hold a token", analysis.Warning
+	}
+	return "have a value, which may be one", analysis.Note
+}
+
+// isToken reports whether a word looks like a token: long, of letters and digits, or signed. What a recording has
+// hidden looks like one, and may have been anything.
+func isToken(word string) bool {
+	if credential.HasPlaceholder([]byte(word)) {
+		return false
+	}
+	return signedToken.MatchString(word) ||
+		plainToken.MatchString(word) && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789") != ""
+}
+
+var (
+	plainToken  = regexp.MustCompile(`^[A-Za-z0-9_+/=-]{16,}$`)
+	signedToken = regexp.MustCompile(`^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$`)
+)
+
+// A form is how a kind of secret looks.
+type form struct {
+	what    string
+	pattern *regexp.Regexp
+}
+
+var forms = [...]form{
+	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)},
+	{"a URL with a password", regexp.MustCompile(`://[^/?#@\s:]*:[^/?#@\s{}<>$*]+@`)},
+	{"an access key of AWS", regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b`)},
+	{"a token of GitHub", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60})`)},
+	{"an API key of Google", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}\b`)},
+	{"a token of Slack", regexp.MustCompile(`\bxox[abpr]-[0-9]{8,}-[A-Za-z0-9-]{10}`)},
+	{"an API key", regexp.MustCompile(`\bsk-(?:[a-z0-9]+-)*[A-Za-z0-9_]{32}`)},
+}
+
+// mayLeak reports whether a card is worth a closer look: whether a word in it begins as secrets do, a name in it is one
+// of theirs, or a URL in it has user information. One regular expression for all of that took longer than everything
+// else that is done with a card.
+func mayLeak(raw []byte) bool {
+	for _, beginning := range [...]string{
+		"AKIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AIza", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "sk-",
+	} {
+		for at := range indexes(raw, beginning) {
+			if at == 0 || !isWordByte(raw[at-1]) {
+				return true
+			}
+		}
+	}
+	for at := range indexes(raw, "://") {
+		if end := bytes.IndexAny(raw[at+3:], "@/?#\" \t\n\f\r"); end >= 0 && raw[at+3+end] == '@' {
+			return true
+		}
+	}
+	for _, name := range [...][2]string{
+		{"client", "secret"}, {"access", "token"}, {"refresh", "token"}, {"private", "key"},
+	} {
+		for at := range indexes(raw, name[0][1:]) { // in either case, with or without a line between
+			second := bytes.TrimPrefix(raw[at+len(name[0])-1:], []byte("_"))
+			if at > 0 && raw[at-1]|0x20 == name[0][0] && len(second) > 0 && second[0]|0x20 == name[1][0] &&
+				bytes.HasPrefix(second[1:], []byte(name[1][1:])) {
+				return true
+			}
+		}
+	}
+	return bytes.Contains(raw, []byte("PRIVATE KEY-----")) || bytes.Contains(raw, []byte(`assword"`))
+}
+
+// indexes yields where a text has another one in it.
+func indexes(text []byte, of string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for at := 0; ; at++ {
+			next := bytes.Index(text[at:], []byte(of))
+			if next < 0 || !yield(at+next) {
+				return
+			}
+			at += next
+		}
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// A leak is the first secret that was found in a card.
+type leak struct {
+	at   a2a.Value
+	what string
+}
+
+// find looks for a secret in a value and all beneath. In security schemes the names of members count too.
+func (l *leak) find(v a2a.Value, scheme bool) bool {
+	switch v.Kind() {
+	case a2a.String:
+		if l.what = formOf(v.Text()); l.what != "" {
+			l.at = v
+			return true
+		}
+	case a2a.Array:
+		for _, e := range v.Elems() {
+			if l.find(e, scheme) {
+				return true
+			}
+		}
+	case a2a.Object:
+		for name, m := range v.Members() {
+			switch {
+			case name == "examples" || name == "signatures":
+			case scheme && m.Kind() == a2a.String && isSecretName(name) && !isSlot(m.Text()):
+				l.at, l.what = m, "a secret by its name"
+				return true
+			case l.find(m, (scheme || name == "securitySchemes") && name != "scopes"): // which names what may be done
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// formOf says which kind of secret a text holds; "" if none. What shows in words how a URL with a password is written
+// holds none.
+func formOf(text string) string {
+	for _, f := range forms {
+		if found := f.pattern.FindString(text); found != "" && !strings.Contains(text, "EXAMPLE") &&
+			!(strings.Contains(text, " ") && sampleEnd.MatchString(found)) {
+			return f.what
+		}
+	}
+	return ""
+}
+
+var sampleEnd = regexp.MustCompile(`(?i):(?:pass|passwd|password|pwd|secret|token|x+)@$`)
+
+// isSecretName reports whether OAuth, or everybody, has that name for a secret.
+func isSecretName(name string) bool {
+	switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
+	case "clientsecret", "accesstoken", "refreshtoken", "privatekey", "password":
+		return true
+	}
+	return false
+}
+
+// isSlot reports whether a text only stands where a secret is to be put.
+func isSlot(text string) bool {
+	return text == "" || strings.ContainsAny(text[:1], "<{$%[*") || strings.Contains(text, "://")
+}

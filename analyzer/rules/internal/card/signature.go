@@ -1,0 +1,163 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/signature"
+	"a2atap/proxy/a2a"
+)
+
+// Signatures is the family of rules about signed cards.
+var Signatures = rule.Family{
+	Name:     "signature",
+	Category: analysis.AgentCard,
+	Side:     a2a.Agent,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
+}.Of(
+	CardSignatureShape,
+	CardSignatureHeader,
+	CardSignatureTyp,
+	CardSignatureValid,
+)
+
+// CardSignatureShape reports a signature that no JWS library can read.
+var CardSignatureShape = &analysis.Rule{
+	ID:     "card-signature-shape",
+	Title:  "signature of the agent card cannot be read",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites: slices.Concat(
+		rule.Cite("5.5.6", a2a.V0_3),
+		rule.Cite("8.4.2", a2a.V1_0),
+	),
+	Covers: []string{"card-field-type"},
+	Doc: `A signature is a JWS in two parts: protected, which is a JSON object in base64url, and signature, which is
+base64url too, both without padding. A library that cannot read them refuses the signature, and strict clients refuse
+the card.`,
+	Fix: `Take both parts as a JWS library gives them; the compact form is PROTECTED.PAYLOAD.SIGNATURE, and the payload
+is left out.`,
+	Silent: `The member header, and signatures that the recorder has hidden.`,
+	Check: func(p *analysis.Pass) {
+		for i, s := range p.Card.Signatures() {
+			p.Applied()
+			at := inCard(p, a2a.Ptr("/signatures", i))
+			if s.Kind() != a2a.Object {
+				p.Report(at, "the signature is "+analysis.Quote(s.Value), "expected an object with protected and signature")
+				continue
+			}
+			if v := s.Get("protected"); s.Header.Kind() != a2a.Object && !wasHidden(v) {
+				p.Report(memberOr(at, v, "protected"), "protected is "+analysis.Quote(v),
+					"expected a JSON object in base64url without padding")
+			}
+			if v := s.Get("signature"); s.Bytes == nil && !wasHidden(v) {
+				p.Report(memberOr(at, v, "signature"), "signature is "+analysis.Quote(v), "expected base64url without padding")
+			}
+		}
+	},
+}
+
+// memberOr returns the place of a member, or of the object around it if it is missing.
+func memberOr(object analysis.Place, v a2a.Value, name string) analysis.Place {
+	if !v.Exists() {
+		return object
+	}
+	return object.In(name)
+}
+
+// CardSignatureHeader reports a signature that does not say how, or with which key, it was made.
+var CardSignatureHeader = &analysis.Rule{
+	ID:     "card-signature-header",
+	Title:  "signature of the agent card names no algorithm or no key",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("8.4.2", a2a.V1_0),
+	Doc: `To verify a signature, a client looks in its protected header for the algorithm and for the id of the key.
+Without them nobody knows what to verify it with, and "none" means that it is not a signature at all.`,
+	Fix: `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you
+sign.`,
+	Silent: `Headers that cannot be read, which card-signature-shape reports; which algorithm it is.`,
+	Check: func(p *analysis.Pass) {
+		for i, s := range p.Card.Signatures() {
+			if s.Header.Kind() != a2a.Object {
+				continue
+			}
+			p.Applied()
+			at := inCard(p, a2a.Ptr("/signatures", i, "protected"))
+			switch alg, kid := s.Header.Get("alg"), s.Header.Get("kid"); {
+			case alg.Text() == "":
+				p.Report(at, "alg is "+analysis.Quote(alg), "expected the name of an algorithm")
+			case alg.Is("none"):
+				p.Report(at, "alg is none", "expected an algorithm that signs")
+			case kid.Text() == "":
+				p.Report(at, "kid is "+analysis.Quote(kid), "expected the id of the key")
+			}
+		}
+	},
+}
+
+// CardSignatureTyp reports a signature whose header does not say what it is.
+var CardSignatureTyp = &analysis.Rule{
+	ID:     "card-signature-typ",
+	Title:  "signature of the agent card without typ JOSE",
+	Level:  analysis.Should,
+	OfCard: true,
+	Cites:  rule.Cite("8.4.2", a2a.V1_0),
+	Doc: `typ keeps signatures of one kind from being taken for another: a card's is JOSE, while libraries for tokens
+write JWT.`,
+	Fix:    `Set "typ": "JOSE" in the protected header before you sign.`,
+	Silent: `Headers that cannot be read; capitals and small letters.`,
+	Check: func(p *analysis.Pass) {
+		for i, s := range p.Card.Signatures() {
+			if s.Header.Kind() != a2a.Object {
+				continue
+			}
+			p.Applied()
+			if typ := s.Header.Get("typ"); !strings.EqualFold(typ.Text(), "JOSE") {
+				p.Report(inCard(p, a2a.Ptr("/signatures", i, "protected")), "typ is "+analysis.Quote(typ), `expected "JOSE"`)
+			}
+		}
+	},
+}
+
+// CardSignatureValid reports a signature that is not that of the card.
+var CardSignatureValid = &analysis.Rule{
+	ID:       "card-signature-valid",
+	Title:    "signature of the agent card does not verify",
+	Level:    analysis.Must,
+	Bindings: rule.OnJSON,
+	On:       analysis.CardVerified,
+	Needs:    []*analysis.Tracker{signature.Tracker},
+	Cites:    rule.Cite("8.4", a2a.V1_0),
+	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the
+card for forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one
+(RFC 8785).`,
+	Fix: `Sign last, over the card without signatures, in canonical form, and publish the key under the kid of the header.
+An ECDSA signature is R and S one after the other, not DER.`,
+	Silent: `Signatures whose key is not known: nothing is fetched. A key is known if it is in the file of --jwks, if a
+client fetched the JWKS at the header's jku through us after the card named it, or if it stands in the header. Every
+reading of section 8.4 is tried: members with default values kept or left out, and members that 1.0 does not know too.
+Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers
+of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also of an earlier
+version, and if the key was fetched before the card or was given for another jku. Extended cards over gRPC, which do not
+tell what was signed: members with default values are not in their messages.`,
+	Check: func(p *analysis.Pass) {
+		valid := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid })
+		for _, c := range signature.Checks(p) {
+			p.Applied()
+			if c.Valid {
+				continue
+			}
+			worst := analysis.Error
+			if valid || c.Uncertain || !p.Card.Legacy.Empty() {
+				worst = analysis.Warning
+			}
+			p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),
+				"the signature is not that of the card by the key "+analysis.QuoteText(c.KeyID)+" of "+analysis.Clean(c.Source),
+				"expected a signature over the card in canonical form", analysis.AtMost(worst))
+		}
+	},
+}

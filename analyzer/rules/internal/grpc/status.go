@@ -1,0 +1,258 @@
+package grpc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
+)
+
+// Statuses is the family of rules about how an agent says over gRPC what became of a call.
+var Statuses = rule.Family{
+	Name:     "grpcstatus",
+	Category: analysis.ErrorHandling,
+	Bindings: rule.OnGRPC,
+	Side:     a2a.Agent,
+}.Of(
+	GRPCStatus,
+	GRPCStatusMap,
+	GRPCErrorInfo,
+	GRPCEndedFails,
+	GRPCCancelled,
+)
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// GRPCStatus reports an answer that ends without a status.
+var GRPCStatus = &analysis.Rule{
+	ID:    "grpc-status",
+	Title: "answer of gRPC without a status",
+	Level: analysis.Must,
+	On:    analysis.CallEnded,
+	Cites: rule.Cite("gRPC over HTTP/2 §Responses", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	Doc: `An answer ends with a trailer that says how the call came out, in grpc-status. Without it clients take the call
+for failed, whatever messages came before: mostly with UNKNOWN or INTERNAL.`,
+	Fix: `Let the server library end the answer. A proxy in between must pass trailers, and must speak HTTP/2 on both
+sides.`,
+	Silent: `Answers that broke off, answers of HTTP alone, such as a page of a gateway, and recordings that have a gap.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Ended || x.Cut || p.End.Fault != nil || !grpc.IsMedia(x.Response.Fields.Get("Content-Type")) {
+			return
+		}
+		p.Applied()
+		switch status, told := x.GRPCStatus(); {
+		case !told:
+			p.Report(x.ResponsePlace().Trailer(grpc.StatusField), "the answer ends without grpc-status",
+				"expected it in the trailer")
+		case status.Bad != "":
+			p.Report(x.GRPCPlace(grpc.StatusField), status.Bad, "expected a number from 0 to 16")
+		}
+	},
+}
+
+// fitting are the statuses that an error of A2A may have: what 1.0.0 and later patch versions lay down, together.
+var fitting = map[a2a.ErrorName][]grpc.Code{
+	a2a.TaskNotFound:              {grpc.NotFound},
+	a2a.TaskNotCancelable:         {grpc.FailedPrecondition},
+	a2a.PushNotSupported:          {grpc.FailedPrecondition, grpc.Unimplemented},
+	a2a.UnsupportedOperation:      {grpc.FailedPrecondition, grpc.Unimplemented},
+	a2a.ContentTypeNotSupported:   {grpc.InvalidArgument},
+	a2a.InvalidAgentResponse:      {grpc.Internal},
+	a2a.ExtendedCardNotConfigured: {grpc.FailedPrecondition},
+	a2a.ExtensionSupportRequired:  {grpc.FailedPrecondition},
+	a2a.VersionNotSupported:       {grpc.FailedPrecondition, grpc.Unimplemented},
+}
+
+// GRPCStatusMap reports an error of A2A under a status that is not its own.
+var GRPCStatusMap = &analysis.Rule{
+	ID:    "grpc-status-map",
+	Title: "gRPC status does not fit the A2A error",
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	Cites: rule.Cite("5.4", a2a.V1_0),
+	Doc: `Each error of A2A has a status of gRPC. Retries, load balancers and metrics see the status only: a task that is
+not found under UNAVAILABLE is tried again without end.`,
+	Fix: `End the call with the status that the protocol gives the error: NOT_FOUND for TASK_NOT_FOUND, FAILED_PRECONDITION
+for most others.`,
+	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
+statuses, each of them is right.`,
+	Check: func(p *analysis.Pass) {
+		status, ok := failure(p)
+		if !ok {
+			return
+		}
+		for i, d := range p.Answer.Err.Value.Get("details").Elems() {
+			right := fitting[a2a.ErrorNameOfReason(d.Get("reason").Text())]
+			if !isErrorInfo(d) || !d.Get("domain").Is("a2a-protocol.org") || right == nil {
+				continue
+			}
+			p.Applied()
+			if !slices.Contains(right, status.Code) {
+				names := make([]string, len(right))
+				for i, code := range right {
+					names[i] = code.String()
+				}
+				p.Report(p.Exchange.GRPCPlace(grpc.StatusField), fmt.Sprintf("status %s with reason %s at %s", status.Code,
+					analysis.Quote(d.Get("reason")), p.Place.At(a2a.Ptr("/details", i, "reason"))),
+					"expected status "+strings.Join(names, " or "))
+			}
+			return
+		}
+	},
+}
+
+// failure returns the status of a call that failed, if one is at hand.
+func failure(p *analysis.Pass) (grpc.Status, bool) {
+	if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.GRPCStatus == "" {
+		return grpc.Status{}, false
+	}
+	return p.Exchange.GRPCStatus()
+}
+
+func isErrorInfo(detail a2a.Value) bool {
+	return strings.HasSuffix(detail.Get("@type").Text(), "google.rpc.ErrorInfo")
+}
+
+// GRPCErrorInfo reports an error that only A2A can mean and that does not say which it is.
+var GRPCErrorInfo = &analysis.Rule{
+	ID:    "grpc-errorinfo",
+	Title: "A2A error over gRPC without ErrorInfo",
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites: rule.Cite("10.6", a2a.V1_0),
+	Doc: `Most errors of A2A share one status. Which one it is stands in an ErrorInfo among the details of the status:
+without it a client cannot tell a task that has ended from a capability that the agent does not have.`,
+	Fix: `Put a google.rpc.ErrorInfo with the reason of the error and the domain a2a-protocol.org into the details of the
+status, which the server library sends as grpc-status-details-bin.`,
+	Silent: `Errors that need not be A2A's: all but a task that is named and not found, the refusal to do something to a
+task that is known to have ended, and the refusal of a capability that no card declares. Details that cannot be read, an
+ErrorInfo of another domain.`,
+	Check: func(p *analysis.Pass) {
+		status, ok := failure(p)
+		if !ok || status.Detail != nil {
+			return
+		}
+		what := ownError(p, &status)
+		if what == "" {
+			return
+		}
+		for _, d := range p.Answer.Err.Value.Get("details").Elems() {
+			if isErrorInfo(d) {
+				p.Applied()
+				return
+			}
+		}
+		p.Report(p.Place, fmt.Sprintf("status %s: %s, and no ErrorInfo says so", status.Code, what),
+			"expected one in grpc-status-details-bin")
+	},
+}
+
+// ownError returns what an error surely is about, if only A2A has such an error; "" if it may be another one.
+func ownError(p *analysis.Pass, status *grpc.Status) string {
+	x := p.Exchange
+	op := x.Call.Operation
+	switch status.Code {
+	case grpc.NotFound:
+		if x.Call.TaskID != "" && !op.Sends() && rule.SpeaksOfTask(p.Answer.Err.Value, x.Path) {
+			return "the task or its config is not found"
+		}
+		return ""
+	case grpc.FailedPrecondition, grpc.Unimplemented:
+	default:
+		return ""
+	}
+	if ended := task.Of(p).EndedBefore(x); ended != nil && !task.Of(p).Retry(x) &&
+		(op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(status.Message) {
+		return fmt.Sprintf("task %s ended as %s at %s", analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling),
+			ended.StatePlace())
+	}
+	if status.Code == grpc.Unimplemented { // which says of itself that the method is not there
+		return ""
+	}
+	if lacking := rule.Undeclared(p); lacking != "" && strings.Contains(strings.ToLower(status.Message), "support") {
+		return "the card at " + card.Of(p).Before(x)[0].Place.String() + " declares no " + lacking
+	}
+	return ""
+}
+
+// GRPCEndedFails reports a stream that fails after it has told how its task ended.
+var GRPCEndedFails = &analysis.Rule{
+	ID:       "grpc-ended-fails",
+	Title:    "stream fails after its task has ended",
+	Category: analysis.Streaming,
+	Level:    analysis.Advice,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.2", a2a.V1_0),
+	),
+	Doc: `The stream has told how its task ended, or has given the Message that answers the call, and then says by its
+status that the call failed. Clients raise an
+error in the place of the outcome, or after it, and some send the message once more.`,
+	Fix: `Close the stream with OK when the task has ended, however it did: that a task failed or was canceled stands in
+its state.`,
+	Silent: `It is a note, since no text says with which status a stream closes. Streams that were open or broke off.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		last, what := max(s.Terminal, s.Closing), "ended the task"
+		if last == 0 {
+			last, what = s.Message, "was the Message that answers the call"
+		}
+		if last == 0 {
+			return
+		}
+		if p.Kind == analysis.StreamEnded {
+			if p.End.Clean {
+				p.Applied()
+			}
+			return
+		}
+		if status, failed := failure(p); failed {
+			p.Report(p.Exchange.GRPCPlace(grpc.StatusField),
+				fmt.Sprintf("status %s, and message %d %s", status.Code, last, what), "expected OK")
+		}
+	},
+}
+
+// GRPCCancelled reports a call that is said to be cancelled by a client that has not done so.
+var GRPCCancelled = &analysis.Rule{
+	ID:    "grpc-cancelled",
+	Title: "call ended as CANCELLED, which its client did not cancel",
+	Level: analysis.Advice,
+	On:    analysis.CallEnded,
+	Cites: rule.Cite("gRPC status codes §CANCELLED", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	Doc: `CANCELLED is about the call: mostly it says that the client has left it. A task is canceled by CancelTask, which is
+a call of its own, and then its state says so. Clients take CANCELLED for what they did themselves, and pass over it: that
+somebody has canceled the task, or that the agent gave up, is lost.`,
+	Fix: `Send the task in its state TASK_STATE_CANCELED and close the stream with OK. Where the agent gives up, say why:
+ABORTED, UNAVAILABLE or INTERNAL.`,
+	Silent: `It is a note. Calls that their client left or that had a deadline; answers that broke off; recordings that have
+a gap; streams that have told how their task ended, which grpc-ended-fails reports.`,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		status, told := x.GRPCStatus()
+		if !told || !x.Ended || x.Cut || p.End.Fault != nil || !x.HeadersKept() || x.Request.Fields.Has(grpc.TimeoutField) {
+			return
+		}
+		if s := stream.Of(p).In(x); s != nil && max(s.Terminal, s.Closing, s.Message) > 0 {
+			return
+		}
+		p.Applied()
+		if status.Code == grpc.Cancelled {
+			p.Report(x.GRPCPlace(grpc.StatusField), "status CANCELLED, and the client has not canceled the call",
+				"expected the state of the task, or the status of what failed")
+		}
+	},
+}

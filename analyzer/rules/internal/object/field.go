@@ -1,0 +1,341 @@
+package object
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Fields is the family of rules about the members of protocol objects: their names and the kinds of their values.
+var Fields = rule.Family{
+	Name:     "field",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	Bindings: rule.OnAll,
+}.Of(
+	MetadataObject,
+	JSONCamelcase,
+	EnumNameString,
+	FieldType,
+	FieldNullRequired,
+	LegacyFieldEmitted,
+	UnknownField,
+)
+
+// MetadataObject reports metadata that is no object.
+var MetadataObject = &analysis.Rule{
+	ID:     "metadata-object",
+	Title:  "metadata is not an object",
+	Level:  analysis.Must,
+	Either: true,
+	On:     analysis.EntitySeen,
+	If:     analysis.HasMetadata,
+	Cites: slices.Concat(
+		rule.Cite("6.1", rule.Before1...),
+		rule.Cite("4.1", a2a.V1_0),
+	),
+	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text
+or a list in its place.`,
+	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
+	Silent: `What is in it, and metadata that is null.`,
+	Check: func(p *analysis.Pass) {
+		v := p.Entity.Member("metadata")
+		if !v.Exists() {
+			return
+		}
+		switch p.Entity.Type {
+		case a2a.TaskEntity, a2a.MessageEntity, a2a.PartEntity, a2a.ArtifactEntity, a2a.StatusUpdateEntity,
+			a2a.ArtifactUpdateEntity, a2a.ParamsEntity:
+		default:
+			return
+		}
+		p.Applied()
+		if v.Kind() != a2a.Object {
+			p.Report(p.Here("metadata"), "metadata is "+analysis.Quote(v), "expected an object")
+		}
+	},
+}
+
+// JSONCamelcase reports a member under its name in the proto file.
+var JSONCamelcase = &analysis.Rule{
+	ID:     "json-camelcase",
+	Title:  "member name in snake_case",
+	Level:  analysis.Must,
+	Either: true,
+	Once:   analysis.PerExchange,
+	On:     analysis.EntitySeen | analysis.CardSeen,
+	If:     analysis.PlainNames,
+	Odd:    a2a.SnakeMember,
+	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("5.5", a2a.V1_0),
+	),
+	Covers: []string{"card-required-fields", "card-required-nested"},
+	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find
+the member, and take it for missing.`,
+	Fix: `Print with the JSON names of the protocol: in Python, MessageToDict without preserving_proto_field_name, or
+models with their aliases.`,
+	Silent: `0.3 over JSON-RPC, where another rule finds the member missing; names inside metadata, data and other free
+objects; names that the protocol does not have. Of several from one side in an exchange the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
+			reportSnakeCard(p)
+			return
+		}
+		if !p.Entity.Modern() && !p.Entity.Proto() {
+			return
+		}
+		p.Applied()
+		for m := range p.Entity.Odd(a2a.SnakeMember) {
+			p.Report(p.Here(m.Name.Text()), "the member is called "+analysis.Quote(m.Name),
+				"expected "+analysis.QuoteText(m.Slot.Name))
+		}
+	},
+}
+
+// reportSnakeCard reports a card of 1.0 with a member in snake_case. It stands for the whole card: what such a card
+// lacks, it has under another name.
+func reportSnakeCard(p *analysis.Pass) {
+	if !p.Card.Shapes.Has(a2a.V1_0) {
+		return
+	}
+	p.Applied()
+	name := snakeMember(p.Card.Value)
+	if name == "" {
+		name = snakeMember(p.Card.Get("capabilities"))
+	}
+	for _, list := range [...]string{"supportedInterfaces", "skills"} {
+		for _, v := range p.Card.Get(list).Elems() {
+			if name == "" {
+				name = snakeMember(v)
+			}
+		}
+	}
+	if name != "" {
+		p.Report(p.Place, "the card has the member "+analysis.QuoteText(name), "expected names in camelCase")
+	}
+}
+
+// snakeMember returns the name of the first member of an object of a card that is one of 1.0 in snake_case, or "".
+func snakeMember(v a2a.Value) string {
+	for name := range v.Pairs() {
+		for _, known := range [...]string{
+			"supported_interfaces", "documentation_url", "icon_url", "security_schemes", "security_requirements",
+			"default_input_modes",
+			"default_output_modes", "push_notifications", "extended_agent_card", "protocol_binding", "protocol_version",
+			"input_modes", "output_modes",
+		} {
+			if name.Is(known) {
+				return known
+			}
+		}
+	}
+	return ""
+}
+
+// EnumNameString reports a state or role in the spelling of another version, or as a number.
+var EnumNameString = &analysis.Rule{
+	ID:       "enum-name-string",
+	Title:    "state or role not in the spelling of 1.0",
+	Level:    analysis.Must,
+	Bindings: rule.OnJSON,
+	Either:   true,
+	Once:     analysis.PerExchange,
+	On:       analysis.StatusSeen | analysis.MessageSeen | analysis.FrameSeen,
+	Cites:    rule.Cite("5.5", a2a.V1_0),
+	Covers:   []string{"version-semantics-mixed"},
+	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0
+does not know "completed", nor the number 3, and cannot read the message.`,
+	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,
+	Silent: `Values that no version has, which task-state-enum and msg-role-enum report. In a history, messages of the
+client that were judged when they were sent. Of several from one side in an exchange the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		name := "state"
+		switch {
+		case p.Entity.Type == a2a.MessageEntity:
+			name = "role"
+		case p.Entity.Type == a2a.ParamsEntity && p.Exchange.Call.Operation == a2a.ListTasks:
+			name = "status"
+		case p.Entity.Type != a2a.StatusEntity:
+			return
+		}
+		v := p.Entity.Member(name)
+		if !v.Exists() || v.Is("") {
+			return
+		}
+		p.Applied()
+		switch {
+		case v.Kind() == a2a.Number:
+			p.Report(p.Here(name), name+" is the number "+analysis.Quote(v), "expected a name")
+		case name != "role" && !isState(p, v) && inOtherSpelling(v):
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v)+whoseSpelling(p, v),
+				"expected "+analysis.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
+		case name == "role" && !v.Is("ROLE_USER") && !v.Is("ROLE_AGENT") && a2a.RoleOf(v.Text()) != a2a.NoRole:
+			p.Report(p.Here(name), name+" is "+analysis.Quote(v)+whoseSpelling(p, v),
+				"expected "+analysis.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
+		}
+	},
+}
+
+// FieldType reports a member of a kind that it cannot have.
+var FieldType = &analysis.Rule{
+	ID:     "field-type",
+	Title:  "member of the wrong JSON type",
+	Level:  analysis.Must,
+	Either: true,
+	On:     analysis.EntitySeen,
+	Odd:    a2a.MistypedMember,
+	Cites: slices.Concat(
+		rule.Cite("6", rule.Before1...),
+		rule.Cite("4", a2a.V1_0),
+	),
+	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where
+a text should be, or for a text in place of a list.`,
+	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
+	Silent: `Members with a rule of their own, null, and unknown members. 1.0 also takes an integer in a string.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		for m := range p.Entity.Odd(a2a.MistypedMember) {
+			p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is "+analysis.Quote(m.Value), "expected "+m.Slot.Shape.String())
+		}
+	},
+}
+
+// FieldNullRequired reports null where there has to be a value, and notes it where the member should be left out.
+var FieldNullRequired = &analysis.Rule{
+	ID:     "field-null-required",
+	Title:  "member is null",
+	Level:  analysis.Must,
+	Either: true,
+	Once:   analysis.PerExchange,
+	On:     analysis.EntitySeen,
+	Odd:    a2a.NullMember,
+	Cites: slices.Concat(
+		rule.Cite("6", rule.Before1...),
+		rule.Cite("5.7", a2a.V1_0),
+	),
+	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were
+missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
+	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
+	Silent: `Required members with a rule of their own, which takes null for missing; optional ones in 0.1 and 1.0, where
+null is allowed, and in 0.2 and 0.3 more than a note. Of several from one side in an exchange the first of each severity
+is reported. null inside metadata and data is a value.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		for m := range p.Entity.Odd(a2a.NullMember) {
+			switch required := m.Slot.Required.Intersect(p.Dialects) == p.Dialects; {
+			case required && m.Slot.Shape != a2a.AnyShape && p.Entity.Author == a2a.Agent:
+				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected "+m.Slot.Shape.String())
+			case m.Slot.Required.Intersect(p.Dialects).Empty() && !p.Dialects.Has(a2a.V0_1) && !p.Entity.Modern():
+				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected the member to be left out",
+					analysis.AtMost(analysis.Note))
+			}
+		}
+	},
+}
+
+// LegacyFieldEmitted reports a member that only older versions have.
+var LegacyFieldEmitted = &analysis.Rule{
+	ID:       "legacy-field-emitted",
+	Title:    "member of an older version in an object of 1.0",
+	Category: analysis.Interop,
+	Level:    analysis.Should,
+	Either:   true,
+	Once:     analysis.PerExchange,
+	On:       analysis.EntitySeen | analysis.CardSeen,
+	Odd:      a2a.LegacyMember,
+	Cites:    rule.Cite("A.2.1", a2a.V1_0),
+	Covers:   []string{"version-semantics-mixed"},
+	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so what it was meant to say is lost; receivers
+of both versions may take the message for one of the old.`,
+	Fix: `Leave out "kind", "type" and "final"; write returnImmediately for blocking, taskPushNotificationConfig for
+pushNotificationConfig, raw or url for file, mediaType for mimeType.`,
+	Silent: `Cards that carry the members of two versions; everything inside metadata and data; members of a message, task
+or update whose role or state is spelt as in an older version, which is reported instead. Of several from one side in an
+exchange the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
+			reportLegacyCapability(p)
+			return
+		}
+		p.Applied()
+		if p.Entity.Oddities()&a2a.LegacyMember == 0 || otherSpelling(p) {
+			return
+		}
+		for m := range p.Entity.Odd(a2a.LegacyMember) {
+			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analysis.Quote(m.Name),
+				"expected it to be left out in 1.0")
+		}
+	},
+}
+
+// reportLegacyCapability reports a capability that a card of 1.0 alone cannot have.
+func reportLegacyCapability(p *analysis.Pass) {
+	if p.Card.Shapes != a2a.Of(a2a.V1_0) {
+		return
+	}
+	p.Applied()
+	if p.Card.Get("capabilities").Has("stateTransitionHistory") {
+		p.Report(p.Place.In("capabilities", "stateTransitionHistory"),
+			`the capabilities have the member "stateTransitionHistory"`, "expected it to be left out in 1.0")
+	}
+}
+
+// UnknownField points to a member that the protocol does not have.
+var UnknownField = &analysis.Rule{
+	ID:     "unknown-field",
+	Title:  "unknown member outside of metadata",
+	Level:  analysis.Advice,
+	Either: true,
+	Once:   analysis.PerExchange,
+	On:     analysis.EntitySeen,
+	Odd:    a2a.UnknownMember,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6", rule.Before1...),
+		rule.Cite("5.7", a2a.V1_0),
+	),
+	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
+it may be a member that is misspelt, or in the wrong object.`,
+	Fix: `Check the spelling and the object. Put what is your own into metadata.`,
+	Silent: `Members of older versions and names in snake_case, which other rules report; names that are not plain
+words; exchanges with an extension, and agents whose card declares one or was not seen. Of several from one side in an
+exchange the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		if p.Entity.Oddities()&a2a.UnknownMember == 0 || hasExtensions(p.Exchange) || extendable(p) {
+			return
+		}
+		for m := range p.Entity.Odd(a2a.UnknownMember) {
+			if isWord(content(m.Name)) {
+				p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analysis.Quote(m.Name),
+					"expected members of the protocol, and others in metadata")
+				return
+			}
+		}
+	},
+}
+
+// isWord reports whether a name is made of letters and digits alone: others are names that somebody chose with care.
+func isWord(name []byte) bool {
+	for _, c := range name {
+		if (c|0x20 < 'a' || c|0x20 > 'z') && !isDigit(c) {
+			return false
+		}
+	}
+	return len(name) > 0
+}
+
+// extendable reports whether an extension may add members: the card of the agent declares one, or was not seen.
+func extendable(p *analysis.Pass) bool {
+	cards := card.Of(p).Before(p.Exchange)
+	for _, card := range cards {
+		if card.Get("capabilities").Get("extensions").Elem(0).Exists() {
+			return true
+		}
+	}
+	return len(cards) == 0
+}

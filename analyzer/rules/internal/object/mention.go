@@ -1,0 +1,98 @@
+package object
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Mentions is the family of rules about what a message or an artifact names: extensions and other tasks.
+var Mentions = rule.Family{
+	Name:     "mention",
+	Category: analysis.Lifecycle,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+	),
+}.Of(
+	MsgExtensionsURI,
+	MsgReferenceTaskIDs,
+)
+
+// MsgExtensionsURI reports a list of extensions that names none.
+var MsgExtensionsURI = &analysis.Rule{
+	ID:     "msg-extensions-uri",
+	Title:  "extensions of a message or artifact are not a list of URIs",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	On:     analysis.MessageSeen | analysis.ArtifactSeen,
+	If:     analysis.HasMentions,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+		rule.Cite("4.1.7", a2a.V1_0),
+	),
+	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
+there; a name or an object in their place finds nothing, or fails the whole message.`,
+	Fix:    `List the URIs exactly as the agent card has them, as strings.`,
+	Silent: `Whether the card declares the extension. Of several such entries in one list the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		list := p.Entity.Member("extensions")
+		if !list.Exists() {
+			return
+		}
+		p.Applied()
+		if list.Kind() != a2a.Array {
+			p.Report(p.Here("extensions"), "extensions is "+analysis.Quote(list), "expected a list of URIs")
+		}
+		for i, v := range list.Elems() {
+			if !hasScheme(v) {
+				p.Report(element(p, "extensions", i), analysis.Quote(v)+" is no URI", "expected the URI of an extension")
+				return
+			}
+		}
+	},
+}
+
+// MsgReferenceTaskIDs reports references that lead nowhere.
+var MsgReferenceTaskIDs = &analysis.Rule{
+	ID:     "msg-reference-task-ids",
+	Title:  "referenceTaskIds are not a list of task ids",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Either: true,
+	On:     analysis.MessageSeen,
+	If:     analysis.HasMentions,
+	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
+agents, or read as its letters.`,
+	Fix:    `Write a list of strings, each the id of another task.`,
+	Silent: `Whether the tasks exist. A message that refers to its own task is a note.`,
+	Check: func(p *analysis.Pass) {
+		list := p.Entity.Member("referenceTaskIds")
+		if !list.Exists() {
+			return
+		}
+		p.Applied()
+		if list.Kind() != a2a.Array {
+			p.Report(p.Here("referenceTaskIds"), "referenceTaskIds is "+analysis.Quote(list), "expected a list of task ids")
+			return
+		}
+		own := p.Entity.Member("taskId").Raw()
+		for i, v := range list.Elems() {
+			switch {
+			case v.Kind() != a2a.String:
+				p.Report(element(p, "referenceTaskIds", i), analysis.Quote(v)+" is not a task id", "expected a string")
+				return
+			case len(own) > 0 && string(own) == string(v.Raw()):
+				p.Report(element(p, "referenceTaskIds", i), "the message refers to its own task "+analysis.Quote(v),
+					"expected other tasks", analysis.AtMost(analysis.Note))
+				return
+			}
+		}
+	},
+}

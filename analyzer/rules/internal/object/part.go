@@ -1,0 +1,216 @@
+package object
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Parts is the family of rules about the shape of parts: what they say they are, and what they hold.
+var Parts = rule.Family{
+	Name:     "part",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.PartSeen,
+}.Of(
+	PartObject,
+	PartDiscriminator,
+	PartDiscriminatorV01,
+	PartKindContentMatch,
+	PartExactlyOne,
+	PartDataObject,
+)
+
+// PartObject reports a part that is no object.
+var PartObject = &analysis.Rule{
+	ID:       "part-object",
+	Title:    "part is not an object",
+	Level:    analysis.Must,
+	Either:   true,
+	On:       analysis.MessageSeen | analysis.ArtifactSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.5", rule.Before1...),
+		rule.Cite("4.1.6", a2a.V1_0),
+	),
+	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null
+among them makes typed receivers refuse the whole message.`,
+	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,
+	Silent: `Parts that are not a list, which another rule reports. In a history, messages of the client that were
+judged when they were sent.`,
+	Check: func(p *analysis.Pass) {
+		parts, name := partsOf(p)
+		for i, part := range parts.Elems() {
+			p.Applied()
+			if part.Kind() != a2a.Object {
+				p.Report(element(p, name, i), "the part is "+analysis.Quote(part), "expected an object")
+			}
+		}
+	},
+}
+
+// PartDiscriminator reports a part that does not say what it is.
+var PartDiscriminator = &analysis.Rule{
+	ID:       "part-discriminator",
+	Title:    "part without a known kind",
+	Level:    analysis.Must,
+	Either:   true,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
+	Doc: `The member "kind" says whether a part is text, a file or data. Typed receivers choose by it how to read the part,
+and refuse the whole message when it is missing or says something else.`,
+	Fix: `Write "kind":"text", "kind":"file" or "kind":"data" into every part.`,
+	Silent: `What else the part holds. "type" in place of "kind" is a warning: examples of 0.2.0 and 0.2.1 print it so. In
+a history, messages of the client that were judged when they were sent. A message whose role is spelt as in 1.0 is
+reported for that instead.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		kind, typ := p.Entity.Member("kind"), p.Entity.Member("type")
+		switch {
+		case partKindOf(kind) != "", !kind.Exists() && otherSpelling(p):
+		case kind.Exists():
+			p.Report(p.Here(), "the part has kind "+analysis.Quote(kind), `expected "text", "file" or "data"`)
+		case partKindOf(typ) != "":
+			p.Report(p.Here(), "the part has type "+analysis.Quote(typ)+" and no kind, as examples of 0.2.0 and 0.2.1 print it",
+				`expected it as "kind"`, analysis.AtMost(analysis.Warning))
+		default:
+			p.Report(p.Here(), "the part has no kind", `expected "text", "file" or "data"`)
+		}
+	},
+}
+
+// partKindOf returns the kind of part that a discriminator names, or "" if it names none.
+func partKindOf(v a2a.Value) string {
+	for _, kind := range [...]string{"text", "file", "data"} {
+		if v.Is(kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// PartDiscriminatorV01 reports the same for 0.1.
+var PartDiscriminatorV01 = &analysis.Rule{
+	ID:       "part-discriminator-v01",
+	Title:    "part of 0.1 whose kind is unclear",
+	Level:    analysis.Must,
+	Either:   true,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.5", a2a.V0_1),
+	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
+	Doc: `In 0.1 the member "type" says whether a part is text, a file or data. A receiver that finds neither it nor a
+member of one of these names does not know what it was given.`,
+	Fix: `Write "type":"text", "type":"file" or "type":"data" into every part.`,
+	Silent: `A missing type where one of the members text, file and data shows it: the first schemas have a default for
+it.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		switch typ := p.Entity.Member("type"); {
+		case partKindOf(typ) != "":
+		case typ.Exists():
+			p.Report(p.Here(), "the part has type "+analysis.Quote(typ), `expected "text", "file" or "data"`)
+		case !p.Entity.Member("text").Exists() && !p.Entity.Member("file").Exists() && !p.Entity.Member("data").Exists():
+			p.Report(p.Here(), "the part has neither a type nor content that tells it", `expected "text", "file" or "data"`)
+		}
+	},
+}
+
+// PartKindContentMatch reports a part without the content that it says it has.
+var PartKindContentMatch = &analysis.Rule{
+	ID:       "part-kind-content-match",
+	Title:    "part lacks the content that its kind promises",
+	Level:    analysis.Must,
+	Either:   true,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.5", rule.Before1...),
+	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
+	Doc: `A part that says "text" has a member text, one that says "file" a member file, one that says "data" a member
+data. Otherwise the receiver reads an empty part, or fails.`,
+	Fix: `Put the content into the member that the part's kind names.`,
+	Silent: `Parts without a known kind, which another rule reports; an empty text; members beside the one that is
+needed.`,
+	Check: func(p *analysis.Pass) {
+		kind := partKindOf(p.Entity.Member("kind"))
+		if kind == "" {
+			kind = partKindOf(p.Entity.Member("type"))
+		}
+		if kind == "" {
+			return
+		}
+		p.Applied()
+		if !p.Entity.Member(kind).Exists() {
+			p.Report(p.Here(), fmt.Sprintf("the part says %q and has no member of that name", kind),
+				fmt.Sprintf("expected %q", kind))
+		}
+	},
+}
+
+// PartExactlyOne reports a part of 1.0 with two contents, or none.
+var PartExactlyOne = &analysis.Rule{
+	ID:       "part-exactly-one",
+	Title:    "part without exactly one content",
+	Level:    analysis.Must,
+	Either:   true,
+	Bindings: rule.OnAll,
+	Cites:    rule.Cite("4.1.6", a2a.V1_0),
+	Covers:   []string{"legacy-field-emitted", "unknown-field", "version-semantics-mixed"},
+	Doc: `A part of 1.0 holds one of text, raw, url and data: the member that is there says what the part is. With none
+there is nothing to read; with two the parsers that the format is made for refuse the message.`,
+	Fix: `Write exactly one of the four. Send two parts for two contents. A file of older versions becomes raw or url,
+beside mediaType and filename.`,
+	Silent: `Members that are null count as not there, except data, which may be null. In a history, messages of the client
+that were judged when they were sent.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		first, second := "", ""
+		for _, name := range [...]string{"text", "raw", "url", "data"} {
+			v := p.Entity.Get(name)
+			switch {
+			case !v.Exists(), v.IsNull() && name != "data":
+			case first == "":
+				first = name
+			case second == "":
+				second = name
+			}
+		}
+		switch {
+		case first == "":
+			p.Report(p.Here(), "the part has none of text, raw, url and data", "expected exactly one of them")
+		case second != "":
+			p.Report(p.Here(), fmt.Sprintf("the part has both %s and %s", first, second),
+				"expected exactly one of text, raw, url and data")
+		}
+	},
+}
+
+// PartDataObject reports data that is no object, where it has to be one.
+var PartDataObject = &analysis.Rule{
+	ID:       "part-data-object",
+	Title:    "data of a part is not an object",
+	Level:    analysis.Must,
+	Either:   true,
+	Bindings: rule.OnAll,
+	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
+	Doc: `Before 1.0 the data of a part is an object. Typed receivers read it as a map, and fail at a number, a text
+or a list.`,
+	Fix:    `Put the value into an object under a name: {"kind":"data","data":{"items":[…]}}. 1.0 takes any value.`,
+	Silent: `What is inside. A list is a note: texts up to 0.2.5 allow it. Parts that say they are something else.`,
+	Check: func(p *analysis.Pass) {
+		data, kind := p.Entity.Member("data"), p.Entity.Member("kind")
+		if !data.Exists() || kind.Exists() && !kind.Is("data") {
+			return
+		}
+		p.Applied()
+		switch data.Kind() {
+		case a2a.Object:
+		case a2a.Array:
+			p.Report(p.Here("data"), "data is a list", "expected an object", analysis.AtMost(analysis.Note))
+		default:
+			p.Report(p.Here("data"), "data is "+analysis.Quote(data), "expected an object")
+		}
+	},
+}

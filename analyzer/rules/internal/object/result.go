@@ -1,0 +1,306 @@
+package object
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/proxy/a2a"
+)
+
+// Results is the family of rules about which object an answer or an event holds.
+var Results = rule.Family{
+	Name:     "result",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	SendResponseOneof,
+	StreamResponseOneof,
+	SendResultType,
+	GetResultTask,
+	ResultObject,
+)
+
+// SendResponseOneof reports an answer of 1.0 that is neither a task nor a message.
+var SendResponseOneof = &analysis.Rule{
+	ID:    "send-response-oneof",
+	Title: "answer to a message is neither a task nor a message",
+	Level: analysis.Must,
+	Cites: rule.Cite("3.1.1", a2a.V1_0),
+	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one
+or the other: with neither it has no answer, with both it does not know which one counts.`,
+	Fix: `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
+	Silent: `Errors, answers that cannot be read, and answers in the shape of another version. A member that is null is not
+there; unknown members beside it do not count.`,
+	Check: func(p *analysis.Pass) {
+		if p.Exchange.Call.Operation != a2a.SendMessage {
+			return
+		}
+		if v, at, ok := resultOf(p); ok {
+			p.Applied()
+			if n := countMembers(v, "task", "message"); n != 1 {
+				p.Report(p.Place.At(at), "the answer "+memberCountText(v, n, "neither task nor message", "both task and message"),
+					"expected exactly one of them")
+			}
+		}
+	},
+}
+
+// resultOf returns what a successful answer or event holds, and where it stands; not if there is nothing, or no JSON.
+func resultOf(p *analysis.Pass) (a2a.Value, string, bool) {
+	a := p.Answer
+	switch {
+	case a == nil || a.Err != nil || a.Doc.Err != nil || p.Exchange.Call.Batch != nil:
+		return a2a.Value{}, "", false
+	case p.Exchange.Call.Binding == a2a.JSONRPC:
+		return a.Result, "/result", a.IsEnvelope && a.Result.Exists() && !a.Result.IsNull() // which rpc-result-null reports
+	case p.Kind == analysis.AnswerSeen && !rule.Succeeded(p.Exchange.Response.Status):
+		return a2a.Value{}, "", false
+	}
+	return a.Doc.Root, "", a.Doc.Root.Exists() && !a.IsEnvelope
+}
+
+// countMembers returns how many of the members are there and not null, under their own name or as the proto file has
+// it.
+func countMembers(v a2a.Value, names ...string) int {
+	n := 0
+	for _, name := range names {
+		if m := v.Get(name); m.Exists() && !m.IsNull() {
+			n++
+		}
+	}
+	return n
+}
+
+// memberCountText says what is wrong with a result that holds n of the members it should hold one of.
+func memberCountText(v a2a.Value, n int, none, several string) string {
+	switch {
+	case v.Kind() != a2a.Object:
+		return "is " + analysis.Quote(v)
+	case n == 0:
+		return "has " + none
+	}
+	return "has " + several
+}
+
+// StreamResponseOneof reports an event that holds none of the four objects of a stream.
+var StreamResponseOneof = &analysis.Rule{
+	ID:       "stream-response-oneof",
+	Title:    "event holds no single object of a stream",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.ForeignSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("3.2.3", a2a.V1_0),
+	),
+	Covers: []string{"stream-first-event", "legacy-field-emitted"},
+	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the
+object by the name of its member: with none there is nothing to read, with two parsers refuse the event.`,
+	Fix: `Send one object for each event, in the member that bears its name.`,
+	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object
+with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
+so late. Of several such events the first is reported. Where a stream begins with an event of another version, that is
+said instead.`,
+	Check: func(p *analysis.Pass) {
+		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding != a2a.JSONRPC
+		if p.Kind == analysis.ForeignSeen {
+			if call.Streams && p.Dialects.Has(a2a.V1_0) && turnsForeign(p) {
+				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(),
+					"expected task, message, statusUpdate or artifactUpdate")
+			}
+			return
+		}
+		if !call.Streams || p.Answer == nil || p.Dialects.Has(a2a.V0_3) && !rest {
+			return
+		}
+		if p.Answer.Err != nil {
+			if call.Binding == a2a.HTTPJSON && p.Exchange.Stream.Events > stream.Of(p).In(p.Exchange).Failed && !rule.OpensStream(p) {
+				p.Report(p.Place.At(p.Answer.Err.Pointer), "the event is an error",
+					"expected task, message, statusUpdate or artifactUpdate", analysis.AtMost(analysis.Note))
+			}
+			return
+		}
+		v, at, ok := resultOf(p)
+		if !ok || p.Dialects.Has(a2a.V0_3) && (v.Has("kind") || v.Has("msg")) {
+			return
+		}
+		p.Applied()
+		n := countMembers(v, "task", "message", "statusUpdate", "artifactUpdate") +
+			countMembers(v, "status_update", "artifact_update")
+		if n != 1 {
+			if v.Get("kind").Kind() == a2a.String && !rule.OpensStream(p) {
+				at += "/kind" // which stands there for the wrapper; what the object holds is judged on its own
+			}
+			p.Report(p.Place.At(at),
+				"the event "+
+					memberCountText(v, n, "none of task, message, statusUpdate and artifactUpdate",
+						"several of task, message, statusUpdate and artifactUpdate"),
+				"expected exactly one of them")
+		}
+	},
+}
+
+// SendResultType reports an answer before 1.0 that is neither a task nor a message.
+var SendResultType = &analysis.Rule{
+	ID:       "send-result-type",
+	Title:    "result of a send is not a bare Task or Message",
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Bindings: rule.OnRPC,
+	Once:     analysis.PerExchange,
+	Cites: slices.Concat(
+		rule.Cite("7.1", rule.Before1...),
+		rule.Cite("7.2", rule.Before1...),
+	),
+	Covers: []string{"unknown-field"},
+	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something
+else has no answer, although the call succeeded.`,
+	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object
+of your own.`,
+	Silent: `Errors, and results in the shape and spelling of 1.0. A Task or Message without "kind" is told by its
+members, and task-kind or msg-kind reports it. Of several wrapped events in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		v, at, ok := resultOf(p)
+		op := p.Exchange.Call.Operation
+		if !ok || op != a2a.SendMessage && !(op.Streams() && p.Event != nil) {
+			return
+		}
+		p.Applied()
+		if payload := &p.Answer.Payload; payload.Wrapped {
+			p.Report(p.Place.At(at), "the "+payload.Kind.String()+" is the member "+
+				analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object, as in 1.0",
+				"expected the bare "+payload.Kind.String())
+			return
+		}
+		if op != a2a.SendMessage {
+			return
+		}
+		kind, expected := p.Answer.Payload.Kind, "expected a Task or a Message"
+		if p.Dialects.Has(a2a.V0_1) {
+			expected = "expected a Task"
+		}
+		if kind != a2a.TaskPayload && (kind != a2a.MessagePayload || p.Dialects == a2a.Of(a2a.V0_1)) {
+			p.Report(p.Place.At(at), "the result is "+resultName(kind, v), expected)
+		}
+	},
+}
+
+// resultName says what an object is, or shows what is none.
+func resultName(kind a2a.PayloadKind, v a2a.Value) string {
+	if v.Kind() != a2a.Object {
+		return analysis.Quote(v)
+	}
+	if kind == a2a.UnknownPayload {
+		return "an unknown object"
+	}
+	return "a " + kind.String()
+}
+
+// GetResultTask reports an answer that is not the task that was asked for.
+var GetResultTask = &analysis.Rule{
+	ID:    "get-result-task",
+	Title: "answer about a task is not the bare Task",
+	Level: analysis.Must,
+	If:    analysis.OfTask,
+	Cites: slices.Concat(
+		rule.Cite("7.3", rule.Before1...),
+		rule.Cite("7.4", rule.Before1...),
+		rule.Cite("3.1.3", a2a.V1_0),
+		rule.Cite("3.1.5", a2a.V1_0),
+	),
+	Covers: []string{"unknown-field"},
+	Doc: `To get or to cancel a task is answered with the Task itself. A client that looks for its id and status at the top
+finds nothing in an object around it.`,
+	Fix: `Write the Task as the result, or as the body, without {"task":…} around it: that is for answers to messages
+only.`,
+	Silent: `Errors, null over JSON-RPC, and answers that cannot be read. What the Task holds is judged by other rules.`,
+	Check: func(p *analysis.Pass) {
+		switch p.Exchange.Call.Operation {
+		case a2a.GetTask, a2a.CancelTask:
+		default:
+			return
+		}
+		v, at, ok := resultOf(p)
+		if !ok {
+			return
+		}
+		p.Applied()
+		switch payload := &p.Answer.Payload; {
+		case payload.Kind == a2a.TaskPayload && payload.Wrapped:
+			p.Report(p.Place.At(at),
+				"the Task is the member "+analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
+				"expected the bare Task")
+		case payload.Kind != a2a.TaskPayload:
+			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
+		}
+	},
+}
+
+// ResultObject reports an answer that is of another JSON type than the answers to its operation are.
+var ResultObject = &analysis.Rule{
+	ID:    "result-object",
+	Title: "result is not a JSON object",
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("3.1", a2a.V1_0),
+	),
+	Doc: `Every operation is answered with an object: a task, an update, a config, a card, a page of a list. Typed clients
+fail to read a text, a number or a list in its place, and the call is lost although it succeeded.`,
+	Fix: `Write the object of the operation as the result, or as the body, and an error as an error.`,
+	Silent: `Errors, null over JSON-RPC, and answers that have a rule of their own: to a send, to the get and the
+cancellation of a task, and the events of 1.0 and of HTTP+JSON. Before 1.0 lists of push configs may be arrays, and
+nothing lays down what a list of tasks is.`,
+	Check: func(p *analysis.Pass) {
+		v, at, ok := resultOf(p)
+		if !ok {
+			return
+		}
+		call := &p.Exchange.Call
+		rest, modern := call.Binding != a2a.JSONRPC, p.Dialects.Has(a2a.V1_0)
+		switch call.Operation {
+		case a2a.NoOperation, a2a.GetTask, a2a.CancelTask:
+			return
+		case a2a.SendMessage:
+			if !rest || modern {
+				return
+			}
+		case a2a.SendStreamingMessage, a2a.SubscribeToTask:
+			if p.Event == nil || rest || modern {
+				return
+			}
+		case a2a.ListTasks:
+			if !modern {
+				return
+			}
+		case a2a.DeletePushConfig:
+			if !modern || v.IsNull() {
+				return
+			}
+		case a2a.ListPushConfigs:
+			if !rest || modern {
+				return
+			}
+			p.Applied()
+			for i, config := range v.Elems() {
+				if config.Kind() != a2a.Object {
+					p.Report(p.Place.At(a2a.Ptr(at, i)), "a config is "+analysis.Quote(config), "expected an object")
+					return
+				}
+			}
+			if v.Kind() == a2a.Array {
+				return
+			}
+		}
+		if p.Applied(); v.Kind() != a2a.Object {
+			p.Report(p.Place.At(at), "the result is "+analysis.Quote(v), "expected an object")
+		}
+	},
+}

@@ -1,0 +1,222 @@
+package object
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Tasks is the family of rules about the shape of a task and its status.
+var Tasks = rule.Family{
+	Name:     "task",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.SnapshotSeen,
+	Bindings: rule.OnAll,
+}.Of(
+	TaskIDPresent,
+	TaskContextID,
+	TaskStatusPresent,
+	TaskStateEnum,
+	TaskStateUnspecified,
+	TaskKind,
+)
+
+// TaskIDPresent reports a task without an id.
+var TaskIDPresent = &analysis.Rule{
+	ID:    "task-id-present",
+	Title: "task without an id",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("6.1", rule.Before1...),
+		rule.Cite("4.1.1", a2a.V1_0),
+	),
+	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the
+task is lost as soon as the answer is read.`,
+	Fix:    `Write the task's id as a non-empty string into every Task.`,
+	Silent: `What the id looks like.`,
+	Check: func(p *analysis.Pass) {
+		requireText(p, "id", analysis.Error)
+	},
+}
+
+// TaskContextID reports a task without a context.
+var TaskContextID = &analysis.Rule{
+	ID:       "task-context-id",
+	Title:    "task without a contextId",
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"field-type"},
+	Doc: `In 0.2 and 0.3 every task is in a context, which the agent makes if the client names none. Typed clients refuse a
+Task without it, and no client can begin a second task in the same conversation.`,
+	Fix:    `Write the context's id into every Task.`,
+	Silent: `1.0, where the member may be left out, and 0.1, which has no contexts.`,
+	Check: func(p *analysis.Pass) {
+		requireText(p, "contextId", analysis.Error)
+	},
+}
+
+// TaskStatusPresent reports a task that does not say how it stands.
+var TaskStatusPresent = &analysis.Rule{
+	ID:    "task-status-present",
+	Title: "task without a status, or status without a state",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("6.1", rule.Before1...),
+		rule.Cite("4.1.1", a2a.V1_0),
+	),
+	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result.
+Without it the client waits without end or gives up.`,
+	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
+	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
+	Check:  requireState,
+}
+
+// requireState reports a task or status update whose status says no state.
+func requireState(p *analysis.Pass) {
+	p.Applied()
+	status := p.Entity.Member("status")
+	switch {
+	case !status.Exists():
+		p.Report(p.Here(), "status is missing", "expected a status with a state")
+	case status.Kind() != a2a.Object:
+		p.Report(p.Here("status"), "status is "+analysis.Quote(status), "expected an object with a state")
+	default:
+		if state := status.Get("state"); !state.Exists() || state.IsNull() {
+			worst := analysis.Error
+			if p.Entity.Proto() {
+				worst = analysis.Note
+			}
+			p.Report(p.Here("status"), "the status has no state", "expected a state", analysis.AtMost(worst))
+		}
+	}
+}
+
+// TaskStateEnum reports a state that the dialect does not have.
+var TaskStateEnum = &analysis.Rule{
+	ID:    "task-state-enum",
+	Title: "unknown task state",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.StatusSeen,
+	Cites: slices.Concat(
+		rule.Cite("6.3", rule.Before1...),
+		rule.Cite("4.1.3", a2a.V1_0),
+	),
+	Covers: []string{"version-semantics-mixed"},
+	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it
+waits without end, or fails to read the answer at all.`,
+	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
+status message or in metadata.`,
+	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other
+versions is left to enum-name-string. With an extension activated the finding is a note for a text. Of several in an
+exchange the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		state := p.Entity.Member("state")
+		if !state.Exists() {
+			return
+		}
+		p.Applied()
+		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) && !unknownWord(p, state) {
+			return
+		}
+		worst := analysis.Error
+		if state.Kind() == a2a.String && hasExtensions(p.Exchange) {
+			worst = analysis.Note
+		}
+		p.Report(p.Here("state"), "the state is "+analysis.Quote(state)+whoseSpelling(p, state),
+			"expected "+stateNames(p, state), analysis.AtMost(worst))
+	},
+}
+
+// isState reports whether a value is a state as the dialects at hand spell it.
+func isState(p *analysis.Pass, v a2a.Value) bool {
+	if v.Kind() != a2a.String || v.Is("") {
+		return false
+	}
+	for d := a2a.V0_1; d <= a2a.V1_0; d++ {
+		if !p.Dialects.Has(d) && (d != a2a.V1_0 || !p.Entity.Proto()) {
+			continue
+		}
+		for s := a2a.Submitted; s <= a2a.Unspecified; s++ {
+			if v.Is(s.Spelling(d)) {
+				return true
+			}
+		}
+	}
+	return p.Entity.Proto() && v.Is("TASK_STATE_CANCELLED")
+}
+
+// unknownWord reports whether a value is a number over gRPC, which stands for a word that the enumeration does not have.
+func unknownWord(p *analysis.Pass, v a2a.Value) bool {
+	return p.Exchange.Call.Binding == a2a.GRPC && v.Kind() == a2a.Number
+}
+
+// inOtherSpelling reports whether a value is a state in the spelling of another version, or as a number.
+func inOtherSpelling(v a2a.Value) bool {
+	return v.Kind() == a2a.Number || a2a.StateOf(v.Text()) != a2a.NoState
+}
+
+// hasExtensions reports whether an extension was asked for or activated.
+func hasExtensions(x *analysis.Exchange) bool {
+	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
+		if x.Request.Fields.Has(name) || x.Response.Fields.Has(name) || x.Trailer.Has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// TaskStateUnspecified reports a state that says nothing.
+var TaskStateUnspecified = &analysis.Rule{
+	ID:    "task-state-unspecified",
+	Title: "task state TASK_STATE_UNSPECIFIED",
+	Level: analysis.Should,
+	On:    analysis.StatusSeen,
+	Cites: rule.Cite("5.7", a2a.V1_0),
+	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
+neither whether to wait nor whether there is a result.`,
+	Fix: `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
+	Silent: `The state unknown of older versions, which is legal there. It is a warning, since the comment on the value
+lets it stand for a state that is not known.`,
+	Check: func(p *analysis.Pass) {
+		state := p.Entity.Member("state")
+		if state.Kind() != a2a.String {
+			return
+		}
+		p.Applied()
+		if state.Is("TASK_STATE_UNSPECIFIED") {
+			p.Report(p.Here("state"), "the state is "+analysis.Quote(state), "expected a state that is set")
+		}
+	},
+}
+
+// TaskKind reports a task that does not say it is one.
+var TaskKind = &analysis.Rule{
+	ID:       "task-kind",
+	Title:    `task without kind "task"`,
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"version-semantics-mixed", "field-type", "task-context-id"},
+	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
+does not find it reads nothing at all.`,
+	Fix:    `Write "kind":"task" into every Task.`,
+	Silent: `Events of a stream, which event-kind judges, and tasks inside another object, which get-result-task judges.`,
+	Check: func(p *analysis.Pass) {
+		if p.Event != nil || p.Entity.Within != a2a.NoEntity {
+			return
+		}
+		p.Applied()
+		switch kind := p.Entity.Member("kind"); {
+		case kind.Is("task"):
+		case kind.Exists():
+			p.Report(p.Here("kind"), "kind is "+analysis.Quote(kind), `expected "task"`)
+		default:
+			p.Report(p.Here(), "kind is missing", `expected "task"`)
+		}
+	},
+}

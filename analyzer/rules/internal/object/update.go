@@ -1,0 +1,245 @@
+package object
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Updates is the family of rules about the shape of the events that tell of a task's status and artifacts.
+var Updates = rule.Family{
+	Name:     "update",
+	Category: analysis.Streaming,
+	Side:     a2a.Agent,
+	On:       analysis.UpdateSeen,
+}.Of(
+	EventKind,
+	EventIDs,
+	EventIDV01,
+	EventStatus,
+	EventArtifact,
+	EventFinalType,
+	EventFlagsType,
+)
+
+// EventKind reports an event that does not say what it is.
+var EventKind = &analysis.Rule{
+	ID:       "event-kind",
+	Title:    "event without a known kind",
+	Level:    analysis.Must,
+	On:       analysis.EventSeen | analysis.ForeignSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
+	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or
+with a kind of its own, is dropped or ends the client's reading; and so is one that is not an object, or that another
+version would send.`,
+	Fix: `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
+	Silent: `Errors; null, which another rule reports; streams of which every event is in another version, for which there
+are rules of their own.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || !p.Exchange.Call.Streams {
+			return
+		}
+		result := p.Answer.Result
+		if p.Kind == analysis.ForeignSeen {
+			if turnsForeign(p) && !isKind(result.Get("kind")) {
+				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(), expectedKind)
+			}
+			return
+		}
+		if !rule.Given(result) || p.Answer.Payload.Wrapped { // which send-result-type reports
+			return
+		}
+		p.Applied()
+		kind := result.Get("kind")
+		switch {
+		case isKind(kind):
+		case result.Kind() != a2a.Object:
+			p.Report(p.Place.At("/result"), "the event is "+analysis.Quote(result), expectedKind)
+		case kind.Exists():
+			p.Report(p.Place.At("/result/kind"), "kind is "+analysis.Quote(kind), expectedKind)
+		default:
+			p.Report(p.Place.At("/result"), "the event has no kind", expectedKind)
+		}
+	},
+}
+
+// isKind reports whether a value names a kind of event.
+func isKind(v a2a.Value) bool {
+	return v.Is("task") || v.Is("message") || v.Is("status-update") || v.Is("artifact-update")
+}
+
+const expectedKind = `expected "task", "message", "status-update" or "artifact-update"`
+
+// turnsForeign reports whether the event at hand is the first of its stream in another dialect, after others that were
+// in that of the request. Where the first event is foreign, the version is at fault, and not the event.
+func turnsForeign(p *analysis.Pass) bool {
+	so := p.Exchange.Stream.Dialects
+	return !so.Empty() && !so.Intersect(p.Exchange.Dialects).Empty()
+}
+
+// EventIDs reports an update that does not say which task it is about.
+var EventIDs = &analysis.Rule{
+	ID:       "event-ids",
+	Title:    "update without taskId or contextId",
+	Level:    analysis.Must,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.2.1", a2a.V1_0),
+		rule.Cite("4.2.2", a2a.V1_0),
+	),
+	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them
+where it belongs, and typed clients refuse the event.`,
+	Fix: `Write taskId and contextId into every update.`,
+	Silent: `Which task and context they name. In 1.0 a missing contextId is a warning: an example of the specification
+leaves it out.`,
+	Check: func(p *analysis.Pass) {
+		requireText(p, "taskId", analysis.Error)
+		worst := analysis.Error
+		if p.Entity.Modern() {
+			worst = analysis.Warning
+		}
+		requireText(p, "contextId", worst)
+	},
+}
+
+// EventIDV01 reports the same for 0.1.
+var EventIDV01 = &analysis.Rule{
+	ID:       "event-id-v01",
+	Title:    "update of 0.1 without an id",
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_1),
+		rule.Cite("7.2.3", a2a.V0_1),
+	),
+	Doc: `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where
+the update belongs.`,
+	Fix:    `Write the task's id as "id" into every update.`,
+	Silent: `Which task it names.`,
+	Check: func(p *analysis.Pass) {
+		requireText(p, "id", analysis.Error)
+	},
+}
+
+// EventStatus reports a status update without a state.
+var EventStatus = &analysis.Rule{
+	ID:       "event-status",
+	Title:    "status update without a state",
+	Level:    analysis.Must,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", rule.Before1...),
+		rule.Cite("4.2.1", a2a.V1_0),
+	),
+	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on
+listening, to ask its user, or to stop.`,
+	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
+	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
+	Check: func(p *analysis.Pass) {
+		if p.Entity.Type == a2a.StatusUpdateEntity {
+			requireState(p)
+		}
+	},
+}
+
+// EventArtifact reports an artifact update without an artifact.
+var EventArtifact = &analysis.Rule{
+	ID:       "event-artifact",
+	Title:    "artifact update without an artifact",
+	Level:    analysis.Must,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("7.2.3", rule.Before1...),
+		rule.Cite("4.2.2", a2a.V1_0),
+	),
+	Doc: `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client
+cannot even tell to what.`,
+	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
+	Silent: `What the artifact holds.`,
+	Check: func(p *analysis.Pass) {
+		if p.Entity.Type != a2a.ArtifactUpdateEntity {
+			return
+		}
+		p.Applied()
+		switch v := p.Entity.Member("artifact"); {
+		case !v.Exists():
+			p.Report(p.Here(), "artifact is missing", "expected an artifact")
+		case v.Kind() != a2a.Object:
+			p.Report(p.Here("artifact"), "artifact is "+analysis.Quote(v), "expected an object")
+		}
+	},
+}
+
+// EventFinalType reports a final that is neither true nor false.
+var EventFinalType = &analysis.Rule{
+	ID:       "event-final-type",
+	Title:    "final of a status update is missing or not a boolean",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.2.2", rule.Before1...),
+	Covers:   []string{"field-type"},
+	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
+taken for true even if it says "false".`,
+	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
+	Silent: `0.1, where it may be left out. Where the card names a version up to 0.2.5, whose text lets it be left out and
+whose schema does not, a missing one is a note. Of several such events in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Entity.Type != a2a.StatusUpdateEntity {
+			return
+		}
+		p.Applied()
+		v := p.Entity.Member("final")
+		switch {
+		case v.Exists() && v.Kind() != a2a.Bool:
+			p.Report(p.Here("final"), "final is "+analysis.Quote(v), "expected true or false")
+		case !v.Exists() && !p.Dialects.Has(a2a.V0_1):
+			worst := analysis.Error
+			if rule.Before0_2_6(p) {
+				worst = analysis.Note
+			}
+			p.Report(p.Here(), "final is missing", "expected true or false", analysis.AtMost(worst))
+		}
+	},
+}
+
+// EventFlagsType reports a flag of an artifact update that is neither true nor false.
+var EventFlagsType = &analysis.Rule{
+	ID:       "event-flags-type",
+	Title:    "append or lastChunk is not a boolean",
+	Level:    analysis.Must,
+	On:       analysis.UpdateSeen | analysis.ArtifactSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.7", a2a.V0_1),
+		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.2.2", a2a.V1_0),
+	),
+	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed
+clients, or taken for true even if it says "false": the artifact comes out wrong.`,
+	Fix:    `Write true or false without quotes, or leave the member out for false.`,
+	Silent: `Flags that are missing or null. 0.1 has them inside the artifact.`,
+	Check: func(p *analysis.Pass) {
+		if p.Entity.Type == a2a.ArtifactEntity && !p.Dialects.Has(a2a.V0_1) || p.Entity.Type == a2a.StatusUpdateEntity {
+			return
+		}
+		for _, name := range [...]string{"append", "lastChunk"} {
+			v := p.Entity.Member(name)
+			if !v.Exists() {
+				continue
+			}
+			p.Applied()
+			if v.Kind() != a2a.Bool {
+				p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected true or false")
+			}
+		}
+	},
+}

@@ -1,0 +1,394 @@
+package push
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/push"
+	"a2atap/proxy/a2a"
+)
+
+// Configs is the family of rules about reading, listing and deleting push notification configs.
+var Configs = rule.Family{
+	Name:     "config",
+	Category: analysis.Interop,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	PushGetDetails,
+	PushGetURLV01,
+	PushGetMissing,
+	PushGetIDMatch,
+	PushListShape,
+	PushListShapeV1,
+	PushListComplete,
+	PushListNoDeleted,
+	PushDeleteResult,
+	PushDeleteIdempotent,
+)
+
+// PushGetDetails reports a config without the URL that it is about.
+var PushGetDetails = &analysis.Rule{
+	ID:    "push-get-details",
+	Title: "push config answered without its URL",
+	Level: analysis.Must,
+	If:    analysis.OfPush,
+	Cites: slices.Concat(
+		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.8", a2a.V1_0),
+	),
+	Covers: []string{"unknown-field", "field-type"},
+	Doc: `A config that is read, or confirmed, comes with its details, above all the URL. Without it the client cannot tell
+where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
+pushNotificationConfig. A client that looks for it in the one place finds nothing in the other.`,
+	Fix: `Answer with the stored config. In 1.0 that is {"taskId": ..., "id": ..., "url": ...}; before, it is {"taskId":
+..., "pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
+	Silent: `Any other member. In the answer to a config that is set, only a config in the shape of another version is
+reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
+	Check: func(p *analysis.Pass) {
+		asked, config, ok := configAnswer(p, a2a.GetPushConfig, a2a.CreatePushConfig)
+		if !ok {
+			return
+		}
+		p.Applied()
+		holder := config.Config()
+		switch {
+		case p.Dialects == a2a.Of(a2a.V1_0):
+			if isNested(config) {
+				p.Report(p.Place.At(holder.Pointer()), "the URL is in another object of the config", besideID)
+				return
+			}
+			holder = config.Value
+		case asked.Binding == a2a.JSONRPC && !p.Dialects.Has(a2a.V1_0):
+			holder = config.Get("pushNotificationConfig")
+			if holder.Kind() != a2a.Object {
+				p.Report(p.Place.At(config.Pointer()), rule.QuoteMember("pushNotificationConfig", holder), "expected the config")
+				return
+			}
+		case rule.Given(config.Get("pushNotificationConfig")) && config.Get("pushNotificationConfig").Kind() != a2a.Object:
+			return // which field-type reports
+		}
+		url := holder.Get("url")
+		if url.Text() != "" || asked.Operation == a2a.CreatePushConfig {
+			return
+		}
+		p.Report(p.Place.At(holder.Pointer()).In("url"), "url is "+analysis.Quote(url), "expected the URL of the webhook")
+	},
+}
+
+// PushGetURLV01 reports a config of 0.1 that is read with another URL than every one that was set.
+var PushGetURLV01 = &analysis.Rule{
+	ID:       "push-get-url-v01",
+	Title:    "push config read with a URL that nobody set",
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Needs:    []*analysis.Tracker{push.Tracker},
+	Cites:    rule.Cite("7.6", a2a.V0_1),
+	Doc: `In 0.1 a task has one config. A client that asks for it is told where its notifications go; if that is an address
+that nobody ever set, they go astray, or the client is misled.`,
+	Fix: `Store the config as it came, and answer with the one that is stored.`,
+	Silent: `Configs that were set before the recording began, or along with a message whose answer is not known; URLs that
+are equal by RFC 3986; secrets in the query and the user information of the URL.`,
+	Check: func(p *analysis.Pass) {
+		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
+		if !ok || p.Dialects != a2a.Of(a2a.V0_1) {
+			return
+		}
+		url := config.Config().Get("url")
+		known := push.Of(p).ConfigsOf(p.Exchange, asked.TaskID)
+		if url.Text() == "" || known == nil || known.Crowded || len(known.List) == 0 || known.Asked(url.Text()) {
+			return
+		}
+		for _, c := range known.List {
+			if c.URL == "" || !p.Exchange.BeganAfter(c.Confirmed) || canonical(c.URL) == canonical(url.Text()) {
+				return
+			}
+		}
+		p.Applied()
+		last := known.List[len(known.List)-1]
+		p.Report(p.Place.At(url.Pointer()), "url is "+analysis.Quote(url),
+			"expected "+analysis.QuoteText(last.URL)+", as was set at "+last.Place.String())
+	},
+}
+
+const besideID = "expected it beside id and taskId, as 1.0 has it"
+
+// PushGetMissing reports a config that is still there after its deletion was confirmed.
+var PushGetMissing = &analysis.Rule{
+	ID:    "push-get-missing",
+	Title: "deleted push config can still be read",
+	Level: analysis.Must,
+	If:    analysis.OfPush,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("3.1.8", a2a.V1_0),
+	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back
+instead, it was not deleted, and its notifications with the task's content go on.`,
+	Fix: `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001,
+HTTP+JSON: 404).`,
+	Covers: []string{"push-get-details"},
+	Silent: `Reads that began before the deletion was confirmed. Once a config was asked for since: it may have been given
+the same id, unless the answer names another one or refuses it.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.GetPushConfig {
+			return
+		}
+		gone := push.Of(p).ConfigsOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
+		if gone == nil {
+			return
+		}
+		p.Applied()
+		if _, _, ok := configAnswer(p, a2a.GetPushConfig); ok {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				"config "+analysis.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
+				"expected TaskNotFoundError (-32001)")
+		}
+	},
+}
+
+// PushGetIDMatch reports another config than the one that was asked for.
+var PushGetIDMatch = &analysis.Rule{
+	ID:    "push-get-id-match",
+	Title: "another push config than the one asked for",
+	Level: analysis.Must,
+	If:    analysis.OfPush,
+	Cites: slices.Concat(
+		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.8", a2a.V1_0),
+	),
+	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than
+it asked for changes or deletes the wrong one next.`,
+	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
+	Silent: `Ids that the answer leaves out; in 0.2 and 0.3 the config's id if the request does not name one.`,
+	Check: func(p *analysis.Pass) {
+		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
+		if !ok {
+			return
+		}
+		checkTaskID(p, asked, config)
+		if asked.ConfigID == "" || config.ID() == "" {
+			return
+		}
+		p.Applied()
+		if config.ID() != asked.ConfigID {
+			at := memberPlace(p, config, "name")
+			if id := config.Config().Get("id"); id.Kind() == a2a.String {
+				at = p.Place.At(id.Pointer())
+			}
+			p.Report(at, "the config has id "+analysis.QuoteText(config.ID()),
+				"expected "+analysis.QuoteText(asked.ConfigID)+", as the client asked")
+		}
+	},
+}
+
+// PushListShape reports a list of 0.2 or 0.3 that is none.
+var PushListShape = &analysis.Rule{
+	ID:       "push-list-shape",
+	Title:    "list of push configs is not an array of them",
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.7", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"field-type", "unknown-field"},
+	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and
+pushNotificationConfig. Typed clients fail to read anything else.`,
+	Fix: `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig":
+{"url": ...}}.`,
+	Silent: `A null result, which is reported as such; agents of 1.0, whose list is an object.`,
+	Check: func(p *analysis.Pass) {
+		v := p.Answer.Payload.Value
+		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() {
+			return
+		}
+		p.Applied()
+		at := p.Place.At(p.Answer.Payload.Pointer)
+		if v.Kind() != a2a.Array {
+			p.Report(at, "the list is "+analysis.Quote(v), "expected an array of configs")
+			return
+		}
+		for i, one := range v.Elems() {
+			if one.Get("pushNotificationConfig").Kind() != a2a.Object {
+				p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, i)), "an element is "+analysis.Quote(one),
+					"expected an object with taskId and pushNotificationConfig")
+				return
+			}
+		}
+	},
+}
+
+// PushListShapeV1 reports a list of 1.0 that is none.
+var PushListShapeV1 = &analysis.Rule{
+	ID:       "push-list-shape-v1",
+	Title:    "list of push configs is not an object with configs",
+	Level:    analysis.Must,
+	If:       analysis.OfPush,
+	Bindings: rule.OnJSONCall,
+	Cites:    rule.Cite("3.1.9", a2a.V1_0),
+	Covers:   []string{"unknown-field", "field-type"},
+	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
+bare array is what 0.3 had, and so is a config with its URL in pushNotificationConfig: clients of 1.0 find nothing in
+them.`,
+	Fix:    `Answer {"configs": [{"taskId": ..., "id": ..., "url": ...}]}.`,
+	Silent: `A missing configs, which stands for none, and members that are not known.`,
+	Check: func(p *analysis.Pass) {
+		v := p.Answer.Payload.Value
+		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() ||
+			!rule.Succeeded(p.Exchange.Response.Status) {
+			return
+		}
+		p.Applied()
+		at := p.Place.At(p.Answer.Payload.Pointer)
+		switch configs := v.Get("configs"); {
+		case v.Kind() != a2a.Object:
+			p.Report(at, "the list is "+analysis.Quote(v), `expected an object with the member "configs"`)
+		case configs.Exists() && !configs.IsNull() && configs.Kind() != a2a.Array:
+			p.Report(at.In("configs"), "configs is "+analysis.Quote(configs), "expected an array")
+		default:
+			for c := range p.Answer.Payload.PushConfigs() {
+				if isNested(c) {
+					p.Report(p.Place.At(c.Config().Pointer()), "the URL of an element is in another object", besideID)
+					return
+				}
+			}
+		}
+	},
+}
+
+// PushListComplete reports a list that lacks a config which must be there.
+var PushListComplete = &analysis.Rule{
+	ID:    "push-list-complete",
+	Title: "list of push configs lacks one",
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("3.1.9", a2a.V1_0),
+	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A
+config that is not listed cannot be found and deleted, or was lost together with its notifications.`,
+	Fix: `List every stored config of the task, and keep configs as long as the task is active; with several pages, return
+a nextPageToken.`,
+	Silent: `Pages, configs that came along with a message, that somebody tried to delete or that another client set, and
+tasks that are not seen active after the list.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if p.Kind == analysis.AnswerSeen {
+			if known := push.Of(p).ConfigsOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil &&
+				known != nil && len(known.List) > 0 {
+				p.Applied()
+			}
+			return
+		}
+		known := push.Of(p).ConfigsOf(x, p.Task.TaskID)
+		if known == nil || known.Missed == nil || p.Task.Late || !(p.Task.State.Active() || p.Task.State.Interrupted()) ||
+			!x.BeganAfter(known.Missed.Listed) {
+			return
+		}
+		missed := known.Missed
+		p.Report(missed.Place,
+			"config "+analysis.QuoteText(missed.Config.ID)+", created at "+missed.Config.Place.String()+
+				", is not in the list, and task "+
+				analysis.QuoteText(p.Task.TaskID)+" is active at "+p.Task.StatePlace().String(), "expected all configs of the task",
+			analysis.Of(missed.Exchange))
+	},
+}
+
+// PushListNoDeleted reports a list that has a config whose deletion was confirmed.
+var PushListNoDeleted = &analysis.Rule{
+	ID:    "push-list-no-deleted",
+	Title: "deleted push config is still listed",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	If:    analysis.OfPush,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
+task's content go on.`,
+	Fix: `Remove the config from the store before confirming its deletion.`,
+	Silent: `Lists that began before the deletion was confirmed. Once a config was asked for since: it may have been given
+the same id, unless the answer names another one or refuses it.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {
+			return
+		}
+		known := push.Of(p).ConfigsOf(x, x.Call.TaskID)
+		if known == nil || len(known.Deleted) == 0 {
+			return
+		}
+		p.Applied()
+		for c := range p.Answer.Payload.PushConfigs() {
+			if gone := known.Deletion(x, c.ID()); gone != nil {
+				p.Report(p.Place.At(c.Pointer()),
+					"config "+analysis.QuoteText(gone.ID)+" is listed, and its deletion was confirmed at "+gone.Place.String(),
+					"expected it to be gone")
+			}
+		}
+	},
+}
+
+// PushDeleteResult reports a deletion that is confirmed with something other than null.
+var PushDeleteResult = &analysis.Rule{
+	ID:       "push-delete-result",
+	Title:    "deletion of a push config answered with a result other than null",
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
+	Doc: `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a
+deletion that worked for one that failed.`,
+	Fix:    `Answer "result": null.`,
+	Silent: `An empty object is a note. A missing result is reported as such.`,
+	Check: func(p *analysis.Pass) {
+		result := p.Answer.Result
+		if p.Exchange.Call.Operation != a2a.DeletePushConfig || !result.Exists() || p.Answer.Err != nil {
+			return
+		}
+		p.Applied()
+		if result.IsNull() {
+			return
+		}
+		worst := analysis.Error
+		if result.Kind() == a2a.Object && result.Len() == 0 {
+			worst = analysis.Note
+		}
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analysis.Quote(result), "expected null",
+			analysis.AtMost(worst))
+	},
+}
+
+// PushDeleteIdempotent reports a deletion that fails because the config is gone already.
+var PushDeleteIdempotent = &analysis.Rule{
+	ID:    "push-delete-idempotent",
+	Title: "second deletion of a push config fails",
+	Level: analysis.Should,
+	If:    analysis.OfPush,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was
+lost has to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
+	Fix: `Answer the deletion of a config that is not there as if it had been.`,
+	Silent: `TaskNotFoundError is a note. Refusals with a cause of their own (credentials, rate, version), failures of the
+server, HTTP+JSON errors that do not say which they are.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.DeletePushConfig {
+			return
+		}
+		gone := push.Of(p).ConfigsOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
+		failure := p.Answer.Err
+		if gone == nil || failure != nil && (x.Response.Status >= 500 || !saysWhy(p) && x.Response.Status != 404) {
+			return
+		}
+		p.Applied()
+		if failure == nil {
+			return
+		}
+		worst := analysis.Warning
+		if failure.Name == a2a.TaskNotFound || x.Response.Status == 404 {
+			worst = analysis.Note
+		}
+		p.Report(p.Place.At(failure.Pointer),
+			"config "+analysis.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+
+				", and deleting it again is answered with "+failure.String(),
+			"expected success", analysis.AtMost(worst))
+	},
+}

@@ -1,0 +1,322 @@
+package push
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/push"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
+)
+
+// Deliveries is the family of rules about notifications and the configs that ask for them.
+var Deliveries = rule.Family{
+	Name:     "delivery",
+	Category: analysis.Interop,
+	Side:     a2a.Agent,
+	On:       analysis.DeliveryTraced,
+	Bindings: analysis.OnHTTP,
+}.Of(
+	HookAuth,
+	HookAuth0x,
+	HookToken,
+	HookTaskKnown,
+	HookAfterDelete,
+	HookAttempted,
+	HookStateAgrees,
+)
+
+// HookAuth reports a notification without the credentials that its config asks for.
+var HookAuth = &analysis.Rule{
+	ID:    "hook-auth",
+	Title: "notification without the credentials of its config",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("4.3.3", a2a.V1_0),
+	Doc: `A config with authentication tells the agent which credentials its notifications have to carry. The receiver
+checks them and has to turn away everything else, so the client never hears of its task; one that does not check can be
+lied to by anybody.`,
+	Fix: `Send the header Authorization with the scheme and the credentials of the config.`,
+	Silent: `Tasks whose beginning is not in the recording, for which there may be another config; configs without
+authentication; other schemes than Bearer, Basic and Digest, if the request carries anything that may be a credential;
+mutual TLS, which cannot be seen; the first attempt of Basic and Digest, which the receiver answers with a challenge.`,
+	Check: func(p *analysis.Pass) {
+		x, d := p.Exchange, push.Traced(p)
+		asks := func(c *push.Config) bool { return len(c.Schemes) > 0 && c.Schemes[0] != "" }
+		if !allAsk(p, asks) || awaitsChallenge(x, d.Configs) {
+			return
+		}
+		p.Applied()
+		if slices.ContainsFunc(d.Configs, func(c *push.Config) bool { return fitsConfig(x, c) }) {
+			return
+		}
+		scheme := d.Configs[0].Schemes[0]
+		seen := "no credentials of scheme " + analysis.QuoteText(scheme)
+		if strings.EqualFold(rule.AuthorizationScheme(x), scheme) {
+			seen = "other credentials of scheme " + analysis.QuoteText(scheme)
+		}
+		p.Report(x.RequestPlace().Header("Authorization"), "the notification carries "+seen,
+			"expected those of the config at "+d.Configs[0].Place.String())
+	},
+}
+
+// allAsk reports whether all configs that can have caused a notification are known, and each asks for what is to be
+// judged.
+func allAsk(p *analysis.Pass, asks func(c *push.Config) bool) bool {
+	d := push.Traced(p)
+	return d.Whole && len(d.Configs) > 0 && p.Exchange.CredentialsKept() &&
+		!slices.ContainsFunc(d.Configs, func(c *push.Config) bool { return !asks(c) })
+}
+
+// awaitsChallenge reports whether the receiver asked for credentials of a kind that may be held back until then.
+func awaitsChallenge(x *analysis.Exchange, configs []*push.Config) bool {
+	return x.Response.Status == 401 && len(x.Response.Fields.Values("WWW-Authenticate")) > 0 &&
+		slices.ContainsFunc(configs, func(c *push.Config) bool { return !strings.EqualFold(c.Schemes[0], "bearer") })
+}
+
+// fitsConfig reports whether a notification carries what one of the config's schemes asks for, as far as that can be
+// seen.
+func fitsConfig(x *analysis.Exchange, c *push.Config) bool {
+	return slices.ContainsFunc(c.Schemes, func(scheme string) bool {
+		given := strings.EqualFold(rule.AuthorizationScheme(x), scheme)
+		switch strings.ToLower(scheme) {
+		case "basic", "digest":
+			return given
+		case "bearer":
+			_, value, _ := strings.Cut(x.Request.Fields.Get("Authorization"), " ")
+			return given && sameSecret(strings.TrimSpace(value), c.Credentials)
+		}
+		return isTLS(scheme) || !x.Bare()
+	})
+}
+
+func isTLS(scheme string) bool { return strings.Contains(strings.ToLower(scheme), "tls") }
+
+// sameSecret reports whether credentials may be those that were asked for: they are the same, or nobody can tell, since
+// none were given or one of the two was hidden in another way, such as with another key.
+func sameSecret(got, want string) bool {
+	return want == "" || credential.SameSecret(got, want) || strings.Contains(want, " ") || isHidden(got) != isHidden(want)
+}
+
+// isHidden reports whether a secret was replaced when it was recorded.
+func isHidden(secret string) bool {
+	return strings.HasPrefix(secret, "redacted.") || strings.Trim(secret, "*x") == ""
+}
+
+// HookAuth0x reports an older notification without any credentials.
+var HookAuth0x = &analysis.Rule{
+	ID:    "hook-auth-0x",
+	Title: "notification without any credentials",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("streaming guide §Security Considerations for Push Notifications", rule.Before1...),
+	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver
+cannot tell a notification without any credentials from one that anybody else has sent.`,
+	Fix: `Send credentials by one of the schemes, at least the config's token.`,
+	Silent: `Any header or parameter that may be a credential, the config's token among them; mutual TLS, which cannot be
+seen; tasks whose beginning is not in the recording, for which there may be another config.`,
+	Check: func(p *analysis.Pass) {
+		asks := func(c *push.Config) bool {
+			return len(c.Schemes) > 0 && !slices.ContainsFunc(c.Schemes, isTLS)
+		}
+		if !allAsk(p, asks) {
+			return
+		}
+		p.Applied()
+		if p.Exchange.Bare() && !carriesToken(p) {
+			c := push.Traced(p).Configs[0]
+			p.Report(p.Place, "the notification carries no credentials",
+				fmt.Sprintf("expected some of scheme %s, as the config at %s asks", analysis.QuoteText(c.Schemes[0]), c.Place))
+		}
+	},
+}
+
+// carriesToken reports whether the token of one of the configs stands anywhere in a request, as far as that can be
+// seen.
+func carriesToken(p *analysis.Pass) bool {
+	x, doc, configs := p.Exchange, p.Doc, push.Traced(p).Configs
+	body := rule.Unescape(x.Body)
+	for _, c := range configs {
+		if c.Token == "" {
+			continue
+		}
+		if isHidden(c.Token) && !isBareObject(doc) {
+			return true // it may be in the body, where it was not hidden
+		}
+		if credential.MayHold(x.Request.Target, c.Token) || bytes.Contains(body, []byte(c.Token)) {
+			return true
+		}
+		for _, f := range x.Request.Fields {
+			if credential.MayHold(f.Value, c.Token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isBareObject reports whether a notification is a Task or an update without room for anything else.
+func isBareObject(doc *a2a.Doc) bool {
+	for name := range doc.Root.Members() {
+		switch name {
+		case "id", "contextId", "sessionId", "taskId", "kind", "status", "artifact", "artifacts", "history", "final",
+			"append", "lastChunk":
+		default:
+			return false
+		}
+	}
+	return doc.Root.Kind() == a2a.Object
+}
+
+// HookToken reports an older notification without the token that its config gives.
+var HookToken = &analysis.Rule{
+	ID:    "hook-token",
+	Title: "notification without the token of its config",
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6.8", a2a.V0_1),
+		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_2, a2a.V0_3),
+	),
+	Covers: []string{"hook-auth-0x"},
+	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
+task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
+	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with members beside those of a task or an update,
+where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
+another config.`,
+	Check: func(p *analysis.Pass) {
+		if !allAsk(p, func(c *push.Config) bool { return c.Token != "" }) {
+			return
+		}
+		p.Applied()
+		if !carriesToken(p) {
+			p.Report(p.Place,
+				"the token of the config at "+push.Traced(p).Configs[0].Place.String()+" is nowhere in the notification",
+				"expected it in the header X-A2A-Notification-Token")
+		}
+	},
+}
+
+// HookTaskKnown reports a notification about a task for which nobody asked for any.
+var HookTaskKnown = &analysis.Rule{
+	ID:    "hook-task-known",
+	Title: "notification about a task that has no config for this webhook",
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6.10", rule.Before1...),
+		rule.Cite("4.3.1", a2a.V1_0),
+	),
+	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and
+perhaps may not know.`,
+	Fix: `Look the configs up by the task that has changed, not by its context or its client.`,
+	Silent: `Tasks whose beginning is not in the recording; webhooks that several agents were given, or for which a request
+was not recorded whole or not answered; tasks that had a config for the webhook at any time.`,
+	Check: func(p *analysis.Pass) {
+		d := push.Traced(p)
+		if !d.Whole {
+			return
+		}
+		p.Applied()
+		if !d.Bound {
+			p.Report(p.Place,
+				"the notification is about task "+analysis.QuoteText(p.Exchange.Call.TaskID)+", made at "+
+					d.Known.Created.Place.String()+", for which nobody gave this webhook",
+				"expected only tasks with a config for it")
+		}
+	},
+}
+
+// HookAfterDelete reports a notification for a config that is gone.
+var HookAfterDelete = &analysis.Rule{
+	ID:    "hook-after-delete",
+	Title: "notification after the config was deleted",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	Doc: `Nothing is sent for a config after its deletion was confirmed. The client may have deleted it because the webhook
+belongs to somebody else by now.`,
+	Fix: `Stop what delivers for a config before confirming its deletion.`,
+	Silent: `Notifications within 30 seconds of the deletion, which may have been under way; tasks with another config for
+the webhook, or for which anybody has asked for a config since; notifications of a task for which an earlier one failed,
+which may be a repetition.`,
+	Check: func(p *analysis.Pass) {
+		x, gone := p.Exchange, push.Traced(p).Deleted
+		if gone == nil || push.Traced(p).Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() ||
+			x.Started.Sub(gone.Confirmed.At) < underWay {
+			return
+		}
+		p.Report(p.Place,
+			"the notification is about task "+analysis.QuoteText(x.Call.TaskID)+", whose config "+analysis.QuoteText(gone.ID)+
+				" was deleted at "+gone.Place.String(),
+			"expected no notification after that")
+	},
+}
+
+const underWay = 30 * time.Second // that a notification may take
+
+// HookAttempted reports a config for which nothing was ever sent.
+var HookAttempted = &analysis.Rule{
+	ID:       "hook-attempted",
+	Title:    "task ended without a notification",
+	Level:    analysis.Must,
+	On:       analysis.ConfigIdle,
+	Needs:    []*analysis.Tracker{push.Tracker},
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("4.3.3", a2a.V1_0),
+	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A
+client that relies on it waits for a task that has long ended.`,
+	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
+	Silent: `Webhooks none of whose notifications passed here, or not all of which were taken, or at which not each could
+be assigned to a task; URLs that an agent may refuse: without https, or at a private address; configs that somebody
+tried to delete, or that were not confirmed while the task was seen at work; tasks that ended less than 5 minutes before
+the recording.`,
+	Check: func(p *analysis.Pass) {
+		c := push.Idle(p)
+		if rule.ReachOf(c.URL) != rule.FromAnywhere || rule.SchemeOf(c.URL) != "https" || p.At.Sub(p.Task.At) < patience {
+			return
+		}
+		p.Report(p.Place,
+			fmt.Sprintf("task %s ended at %s, and nothing was sent to the webhook of this config", analysis.QuoteText(c.TaskID),
+				p.Task.StatePlace()),
+			"expected at least one notification")
+	},
+}
+
+const patience = 5 * time.Minute // with an agent that is to notify
+
+// HookStateAgrees reports a notification that ends a task otherwise than it ended.
+var HookStateAgrees = &analysis.Rule{
+	ID:     "hook-state-agrees",
+	Title:  "notification names another terminal state",
+	Level:  analysis.Must,
+	On:     analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("4.3.3", a2a.V1_0),
+	Covers: []string{"state-terminal-immutable"},
+	Doc: `A notification tells what a stream or a read of the task tells. If they disagree about how the task ended, a
+client acts on an outcome that never was.`,
+	Fix:    `Notify from the stored task, not from what the work last reported.`,
+	Silent: `States of a task that has not ended: they may be late, or repeated.`,
+	Check: func(p *analysis.Pass) {
+		now := p.Task
+		known := task.Of(p).Get(p.Exchange, now.TaskID)
+		if p.Exchange.Call.Operation != a2a.Webhook || known == nil || known.Terminal == nil || !now.State.Terminal() {
+			return
+		}
+		p.Applied()
+		if before := known.Terminal; now.State != before.State {
+			p.Report(now.StatePlace(), fmt.Sprintf("the notification says %s of task %s, which ended as %s at %s",
+				analysis.QuoteText(now.Spelling), analysis.QuoteText(now.TaskID), analysis.QuoteText(before.Spelling),
+				before.StatePlace()),
+				"expected the same outcome")
+		}
+	},
+}

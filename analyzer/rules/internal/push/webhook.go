@@ -1,0 +1,279 @@
+package push
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/push"
+	"a2atap/proxy/a2a"
+)
+
+// Webhooks is the family of rules about the form of a notification, and about what its receiver answers.
+var Webhooks = rule.Family{
+	Name:     "webhook",
+	Category: analysis.Interop,
+	On:       analysis.WebhookSeen,
+	Bindings: analysis.OnHTTP,
+}.Of(
+	HookPost,
+	HookContentType,
+	HookContentType0x,
+	HookPayload,
+	HookPayload0x,
+	HookReceiver2xx,
+	HookHTTPS,
+)
+
+// HookPost reports a notification that is not posted.
+var HookPost = &analysis.Rule{
+	ID:    "hook-post",
+	Title: "notification sent by another method than POST",
+	Level: analysis.Must,
+	Side:  a2a.Agent,
+	Cites: slices.Concat(
+		rule.Cite("2", rule.Before1...),
+		rule.Cite("4.3.3", a2a.V1_0),
+	),
+	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the
+client never hears of its task.`,
+	Fix:    `Send notifications with POST, and follow no redirect that turns it into a GET.`,
+	Silent: `Requests without a task, message or update in their body, such as challenges and health checks.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		if method := p.Exchange.Request.Method; method != http.MethodPost {
+			p.Report(p.Exchange.RequestPlace().Line(), "the method is "+analysis.Clip(method), "expected POST")
+		}
+	},
+}
+
+// HookContentType reports a notification of 1.0 that is not labelled as JSON of A2A.
+var HookContentType = &analysis.Rule{
+	ID:    "hook-content-type",
+	Title: "notification not labelled as A2A JSON",
+	Level: analysis.Should,
+	Side:  a2a.Agent,
+	Cites: slices.Concat(
+		rule.Cite("4.3.3", a2a.V1_0),
+		rule.Cite("11.1", a2a.V1_0),
+	),
+	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers
+parse the body by its label: with another one they hand on an empty body or answer 415.`,
+	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
+	Silent: `Parameters such as charset; recordings of other programs that lack the field.`,
+	Check: func(p *analysis.Pass) {
+		checkHookType(p, "expected application/a2a+json or application/json", func(label string) bool {
+			return label == "application/a2a+json" || label == "application/json"
+		})
+	},
+}
+
+// HookContentType0x reports an older notification that is not labelled as JSON at all.
+var HookContentType0x = &analysis.Rule{
+	ID:    "hook-content-type-0x",
+	Title: "notification not labelled as JSON",
+	Level: analysis.Advice,
+	Side:  a2a.Agent,
+	Cites: rule.Cite("9", rule.Before1...),
+	Doc: `Notifications are JSON in all examples, though no sentence before 1.0 says how they are labelled. Frameworks of
+receivers parse the body by its label: with another one they hand on an empty body or answer 415.`,
+	Fix:    `Set Content-Type: application/json on every notification.`,
+	Silent: `Any type that ends in +json; parameters such as charset; recordings of other programs that lack the field.`,
+	Check:  func(p *analysis.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
+}
+
+func checkHookType(p *analysis.Pass, expected string, fits func(label string) bool) {
+	types := p.Exchange.Request.Fields.Values("Content-Type")
+	if len(p.Exchange.Body) == 0 || len(types) == 0 && !p.Exchange.HeadersKept() {
+		return
+	}
+	p.Applied()
+	if !fits(rule.Essence(types)) {
+		p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(types)+" on a notification", expected)
+	}
+}
+
+// HookPayload reports a notification of 1.0 whose body is no StreamResponse.
+var HookPayload = &analysis.Rule{
+	ID:    "hook-payload",
+	Title: "notification is not a StreamResponse",
+	Level: analysis.Must,
+	Side:  a2a.Agent,
+	On:    analysis.DeliveryTraced,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("4.3.3", a2a.V1_0),
+	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message,
+statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what
+0.3 sent.`,
+	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set
+it, and notify in that one.`,
+	Silent: `Members of other names beside the one; null members; bodies that are not JSON, which are reported as
+such; tasks whose config for the webhook was not seen, or was set in other versions too.`,
+	Check: func(p *analysis.Pass) {
+		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
+		root, configs := p.Doc.Root, push.Traced(p).Configs
+		unnamed := len(configs) == 0 && root.Kind() != a2a.Object && push.Of(p).Configured(p.Exchange) // all in 1.0
+		if p.Doc.Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) {
+			return
+		}
+		p.Applied()
+		switch members := responseMembers(root); {
+		case root.Kind() != a2a.Object:
+			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(root), hookExpected)
+		case root.Has("jsonrpc"):
+			p.Report(p.Place.At(""), "the notification is a JSON-RPC message", hookExpected+" without an envelope")
+		case len(members) == 0 && root.Has("kind"):
+			p.Report(p.Place.At("/kind"),
+				"the notification is an object with kind "+analysis.Quote(root.Get("kind"))+", as in 0.3",
+				hookExpected+", since the config was set in 1.0")
+		case len(members) == 0:
+			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(root), hookExpected)
+		case len(members) > 1:
+			p.Report(p.Place.At(""), "the notification has "+strings.Join(members, " and "), hookExpected)
+		}
+	},
+}
+
+const hookExpected = "expected an object with exactly one of task, message, statusUpdate and artifactUpdate"
+
+// responseMembers returns which members of a StreamResponse an object has.
+func responseMembers(v a2a.Value) []string {
+	var found []string
+	for _, name := range [...]string{"task", "message", "statusUpdate", "artifactUpdate"} {
+		if m := v.Get(name); m.Exists() && !m.IsNull() {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// HookPayload0x reports an older notification that does not say which task it is about.
+var HookPayload0x = &analysis.Rule{
+	ID:    "hook-payload-0x",
+	Title: "notification names no task",
+	Level: analysis.Should,
+	Side:  a2a.Agent,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
+	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
+ask for the rest. One webhook usually serves many tasks.`,
+	Fix: `Post the Task, or at least an object with its id and state.`,
+	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are not JSON, which
+are reported as such.`,
+	Check: func(p *analysis.Pass) {
+		if p.Doc.Err != nil || !push.Of(p).Configured(p.Exchange) {
+			return
+		}
+		p.Applied()
+		if !namesTask(p.Doc.Root) {
+			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(p.Doc.Root), "expected the id of the task in it")
+		}
+	},
+}
+
+// namesTask reports whether an id of a task may stand anywhere in a value.
+func namesTask(v a2a.Value) bool {
+	for name, m := range v.Members() {
+		switch name {
+		case "id", "taskId", "task_id":
+			if m.Kind() == a2a.String || m.Kind() == a2a.Number {
+				return true
+			}
+		}
+		if namesTask(m) {
+			return true
+		}
+	}
+	for _, m := range v.Elems() {
+		if namesTask(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// HookReceiver2xx reports a webhook that does not take what it asked for.
+var HookReceiver2xx = &analysis.Rule{
+	ID:    "hook-receiver-2xx",
+	Title: "notification not acknowledged",
+	Level: analysis.Must,
+	Side:  a2a.Receiver,
+	On:    analysis.DeliveryTraced,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("4.3.3", a2a.V1_0),
+		rule.Cite("13.2", a2a.V1_0),
+	),
+	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive:
+it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
+	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
+	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and 502, 503 and 504, which gateways
+answer; other statuses 4xx before the third in a row; notifications that are not what the client asked for: in another
+form, without its credentials, or for a task without a config.`,
+	Check: func(p *analysis.Pass) {
+		d, status := push.Traced(p), p.Exchange.Response.Status
+		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
+			return c.Confirmed.Arrival > 0 && (len(c.Schemes) == 0 || fitsConfig(p.Exchange, c))
+		})
+		if !authentic || p.Doc.Err != nil || len(responseMembers(p.Doc.Root)) != 1 {
+			return
+		}
+		p.Applied()
+		switch {
+		case status >= 300 && status < 400, status >= 500 && (status < 502 || status > 504):
+			p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("the notification is answered with status %d", status),
+				"expected 2xx")
+		case status >= 400 && d.Refused >= persistent:
+			p.Report(p.Exchange.ResponsePlace().Status(),
+				fmt.Sprintf("%d notifications in a row are refused, this one with status %d", d.Refused, status), "expected 2xx")
+		}
+	},
+}
+
+const persistent = 3 // refusals in a row
+
+// HookHTTPS reports a notification that travels in the clear.
+var HookHTTPS = &analysis.Rule{
+	ID:    "hook-https",
+	Title: "notification over plain HTTP",
+	Level: analysis.Should,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	Needs: []*analysis.Tracker{push.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
+		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
+		rule.Cite("13.2", a2a.V1_0),
+	),
+	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
+everybody on the way reads and may change them.`,
+	Fix: `Give the agent an https URL for the webhook.`,
+	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto); webhooks
+whose config is in the recording, where the URL is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if push.Of(p).Configured(x) || strings.HasPrefix(x.Origin, "https:") {
+			return
+		}
+		p.Applied()
+		if rule.ReachOf(x.Origin) == rule.FromAnywhere && !cameByTLS(x) {
+			p.Report(x.RequestPlace().Line(), "the notification goes to "+analysis.Clip(x.URL()), "expected an https URL")
+		}
+	},
+}
+
+// cameByTLS reports whether a request says that TLS ended before it was recorded.
+func cameByTLS(x *analysis.Exchange) bool {
+	for _, name := range [...]string{
+		"Forwarded", "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Ssl",
+		"Front-End-Https",
+	} {
+		if len(x.Request.Fields.Values(name)) > 0 {
+			return true
+		}
+	}
+	return false
+}

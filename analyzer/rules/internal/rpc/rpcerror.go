@@ -1,0 +1,162 @@
+package rpc
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Errors is the family of rules about the error object of a JSON-RPC 2.0 response.
+var Errors = rule.Family{
+	Name:     "rpcerror",
+	Category: analysis.ErrorHandling,
+	Side:     a2a.Agent,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Bindings: rule.OnRPC,
+}.Of(
+	RPCErrorObject,
+	RPCErrorCodeInt,
+	RPCErrorMessage,
+	RPCErrorDataArray,
+	RPCErrorDataTypeKey,
+)
+
+// RPCErrorObject reports an error that is no object.
+var RPCErrorObject = &analysis.Rule{
+	ID:    "rpc-error-object",
+	Title: "JSON-RPC error is not an object",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("6.12", rule.Before1...),
+		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
+	),
+	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place
+cannot read the answer, and report a broken connection where the agent meant to say why it refused.`,
+	Fix: `Send {"code": -32603, "message": "..."} with the code that fits.`,
+	Silent: `Answers of gateways that are not JSON-RPC, such as {"error":"invalid_token"} under 401. A null beside a
+result is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
+	Check: func(p *analysis.Pass) {
+		judgeResponses(p, func(at string, response a2a.Value) {
+			failure := response.Get("error")
+			if !failure.Exists() || failure.IsNull() && (response.Has("result") || p.Dialects == a2a.Of(a2a.V0_1)) {
+				return
+			}
+			p.Applied()
+			if failure.Kind() != a2a.Object {
+				p.Report(p.Place.At(at+"/error"), "error is "+analysis.Quote(failure), "expected an object with code and message")
+			}
+		})
+	},
+}
+
+// RPCErrorCodeInt reports an error whose code is no integer.
+var RPCErrorCodeInt = &analysis.Rule{
+	ID:    "rpc-error-code-int",
+	Title: "JSON-RPC error code missing or not an integer",
+	Level: analysis.Must,
+	If:    analysis.Refused,
+	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
+	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
+nothing else, and typed ones fail to read the answer at all.`,
+	Fix: `Send the numeric code of the error, such as -32001, as a JSON number.`,
+	Silent: `A number without fraction counts as an integer however it is written. An error that is not an object is
+not judged here.`,
+	Check: func(p *analysis.Pass) {
+		judgeErrors(p, func(at string, failure a2a.Value) {
+			code := failure.Get("code")
+			if _, integer := code.Int(); !integer {
+				p.Report(p.Place.At(at+"/code"), "code is "+analysis.Quote(code), "expected an integer")
+			}
+		})
+	},
+}
+
+// RPCErrorMessage reports an error without a message.
+var RPCErrorMessage = &analysis.Rule{
+	ID:    "rpc-error-message",
+	Title: "JSON-RPC error message missing or not a string",
+	Level: analysis.Must,
+	If:    analysis.Refused,
+	Cites: slices.Concat(
+		rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...),
+		rule.Cite("3.3.2", a2a.V1_0),
+	),
+	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
+code alone does not tell them which of their values was wrong.`,
+	Fix:    `Send a short sentence as error.message.`,
+	Silent: `An empty message is a warning. An error that is not an object is not judged here.`,
+	Check: func(p *analysis.Pass) {
+		judgeErrors(p, func(at string, failure a2a.Value) {
+			message := failure.Get("message")
+			switch {
+			case message.Kind() != a2a.String:
+				p.Report(p.Place.At(at+"/message"), "message is "+analysis.Quote(message), "expected a string")
+			case message.Is(""):
+				p.Report(p.Place.At(at+"/message"), "message is empty", "expected a short description",
+					analysis.AtMost(analysis.Warning))
+			}
+		})
+	},
+}
+
+// RPCErrorDataArray reports error data of 1.0 that is no list.
+var RPCErrorDataArray = &analysis.Rule{
+	ID:    "rpc-error-data-array",
+	Title: "JSON-RPC error data is not an array",
+	Level: analysis.Must,
+	If:    analysis.Refused,
+	Cites: rule.Cite("9.5", a2a.V1_0),
+	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows.
+With a text or a single object there it finds no reason, and typed clients may fail to read the error at all.`,
+	Fix: `Send "data": [{"@type": "...", ...}], or leave data out.`,
+	Silent: `A null counts as absent. With the codes of JSON-RPC itself and codes of the agent's own it is a note, since an
+example of 1.0.0 prints an object.`,
+	Check: func(p *analysis.Pass) {
+		judgeErrors(p, func(at string, failure a2a.Value) {
+			data := failure.Get("data")
+			if !data.Exists() || data.IsNull() || data.Kind() == a2a.Array {
+				return
+			}
+			worst := analysis.Note
+			if code, ok := failure.Get("code").Int(); ok && ofA2A(code) {
+				worst = analysis.Error
+			}
+			p.Report(p.Place.At(at+"/data"), "data is "+analysis.Quote(data), "expected an array of objects with @type",
+				analysis.AtMost(worst))
+		})
+	},
+}
+
+// ofA2A reports whether 1.0 gives an error code a meaning.
+func ofA2A(code int64) bool { return a2a.ErrorNameOf(code, a2a.Of(a2a.V1_0)).A2A() }
+
+// RPCErrorDataTypeKey reports error data of 1.0 that does not say of which type it is.
+var RPCErrorDataTypeKey = &analysis.Rule{
+	ID:    "rpc-error-data-type-key",
+	Title: "element of JSON-RPC error data without @type",
+	Level: analysis.Must,
+	If:    analysis.Refused,
+	Cites: rule.Cite("9.5", a2a.V1_0),
+	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the
+reason stands there and nobody finds it.`,
+	Fix: `Add "@type", for example "type.googleapis.com/google.rpc.ErrorInfo".`,
+	Silent: `Data that is not an array is left to rpc-error-data-array. Of several such elements in an exchange the
+first is reported.`,
+	Check: func(p *analysis.Pass) {
+		judgeErrors(p, func(at string, failure a2a.Value) {
+			for i, detail := range failure.Get("data").Elems() {
+				kind := detail.Get("@type")
+				switch {
+				case detail.Kind() != a2a.Object:
+					p.Report(p.Place.At(a2a.Ptr(at+"/data", i)), "an element of data is "+analysis.Quote(detail),
+						"expected an object with @type")
+				case kind.Kind() != a2a.String || kind.Is(""):
+					p.Report(p.Place.At(a2a.Ptr(at+"/data", i, "@type")), "@type is "+analysis.Quote(kind), "expected a type URL")
+				}
+			}
+		})
+	},
+}

@@ -1,0 +1,394 @@
+package rpc
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Methods is the family of rules about JSON-RPC methods: how they are named, who knows them, and what is said of those
+// that nobody knows.
+var Methods = rule.Family{
+	Name:     "rpcmethod",
+	Category: analysis.ErrorHandling,
+	Bindings: rule.OnRPC,
+}.Of(
+	RPCMethodString,
+	RPCMethodReserved,
+	RPCMethodPattern,
+	RPCMethodPascal,
+	RPCMethodKnown,
+	RPCMethodDialect,
+	RPCUnknownMethodCode,
+	RPCCoreMethodMissing,
+	RPCCoreMethodMissingV1,
+)
+
+// RPCMethodString reports a request that does not say what it asks.
+var RPCMethodString = &analysis.Rule{
+	ID:    "rpc-method-string",
+	Title: "JSON-RPC method missing or not a string",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	On:    analysis.RequestSeen,
+	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
+	Doc: `The member method, a string, says what is asked. Without it the agent can only refuse the request, and its log
+does not tell which call of the client went wrong.`,
+	Fix: `Send the name of the method as a string, such as "SendMessage" in 1.0 or "message/send" in 0.3.`,
+	Silent: `JSON without method, params and jsonrpc, which is meant for something else at the same URL; responses of
+JSON-RPC that are sent as a request.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
+			if request.Has("result") || request.Has("error") {
+				return
+			}
+			p.Applied()
+			if method := request.Get("method"); method.Kind() != a2a.String {
+				p.Report(p.Place.At(at+"/method"), "method is "+analysis.Quote(method), "expected a string")
+			}
+		})
+	},
+}
+
+// judgeMethods calls judge with the method of each request at hand, and with where the request stands.
+func judgeMethods(p *analysis.Pass, judge func(at, method string, call *a2a.Call)) {
+	judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
+		if request.Get("method").Kind() == a2a.String {
+			judge(at, call.Method, call)
+		}
+	})
+}
+
+// RPCMethodReserved reports a method with a name that JSON-RPC keeps for itself.
+var RPCMethodReserved = &analysis.Rule{
+	ID:    "rpc-method-reserved",
+	Title: "method with a name that JSON-RPC reserves",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	On:    analysis.RequestSeen,
+	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
+	Doc: `Names that begin with "rpc." belong to JSON-RPC itself and to extensions of it. A library may handle them before
+the agent sees them, so a method of one's own under such a name works with some servers only.`,
+	Fix:    `Choose another name for the method.`,
+	Silent: `rpc.discover, which a published extension of JSON-RPC defines.`,
+	Covers: []string{"rpc-method-known"},
+	Check: func(p *analysis.Pass) {
+		judgeMethods(p, func(at, method string, _ *a2a.Call) {
+			p.Applied()
+			if strings.HasPrefix(method, "rpc.") && method != "rpc.discover" {
+				p.Report(p.Place.At(at+"/method"), "method is "+analysis.QuoteText(method),
+					`expected a name that does not begin with "rpc."`)
+			}
+		})
+	},
+}
+
+// RPCMethodPattern reports a method of 0.3 that is not named like one.
+var RPCMethodPattern = &analysis.Rule{
+	ID:    "rpc-method-pattern",
+	Title: "method of 0.3 without a category",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	On:    analysis.RequestSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("3.5.1", a2a.V0_3),
+	Doc: `In 0.3 a method is named by category and action with a slash between them, like message/send. Gateways route and
+filter by the category, and another name tells an agent that some other version or protocol is meant.`,
+	Fix: `Use the names of 0.3, such as message/send and tasks/get. PascalCase names such as SendMessage belong to 1.0.`,
+	Silent: `Interfaces that no card declares as 0.3, or that are offered in another version too; names of 1.0, which
+dialect-mismatch judges; agents that declare extensions, or have a further card that was not seen, unless the client was
+seen to read the public card alone; reserved names, which rpc-method-reserved judges.`,
+	Covers: []string{"rpc-method-known"},
+	Check: func(p *analysis.Pass) {
+		if !declaredOnly(p, a2a.V0_3) {
+			return
+		}
+		judgeMethods(p, func(at, method string, call *a2a.Call) {
+			if call.Operation == a2a.NoOperation && (mayExtend(p) || strings.HasPrefix(method, "rpc.")) {
+				return
+			}
+			p.Applied()
+			for segment := range strings.SplitSeq(method, "/") {
+				if segment == "" || segment == method {
+					p.Report(p.Place.At(at+"/method"), "method is "+analysis.QuoteText(method),
+						"expected a category and an action, such as message/send")
+					return
+				}
+			}
+		})
+	},
+}
+
+// RPCMethodPascal reports a method of 1.0 that is not named like one.
+var RPCMethodPascal = &analysis.Rule{
+	ID:    "rpc-method-pascal",
+	Title: "method of 1.0 not in PascalCase",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	On:    analysis.RequestSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("9.1", a2a.V1_0),
+	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling
+of a right name is an unknown method.`,
+	Fix: `Use the names of 1.0, such as SendMessage and GetTask.`,
+	Silent: `Interfaces that no card declares as 1.0, or that are offered in an earlier version too; methods of an earlier
+version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen,
+unless the client was seen to read the public card alone; reserved names, which rpc-method-reserved judges.`,
+	Covers: []string{"rpc-method-known"},
+	Check: func(p *analysis.Pass) {
+		if !declaredOnly(p, a2a.V1_0) {
+			return
+		}
+		judgeMethods(p, func(at, method string, call *a2a.Call) {
+			if call.Operation == a2a.NoOperation && (mayExtend(p) || strings.HasPrefix(method, "rpc.")) {
+				return
+			}
+			p.Applied()
+			if call.Operation == a2a.NoOperation && !isPascal(method) {
+				p.Report(p.Place.At(at+"/method"), "method is "+analysis.QuoteText(method),
+					"expected a name in PascalCase, such as SendMessage")
+			}
+		})
+	},
+}
+
+func isPascal(name string) bool {
+	for i, c := range name {
+		upper, other := 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+		if !upper && (i == 0 || !other) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// declaredOnly reports whether cards that were delivered before the exchange began declare its endpoint, and in that
+// version only. An agent may choose the shape of its card by the version that the fetch names: at least one card has to
+// come from a fetch that named the version of the call or, since that stands for 0.3, none.
+func declaredOnly(p *analysis.Pass, d a2a.Dialect) bool {
+	x := p.Exchange
+	if x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(d) {
+		return false
+	}
+	for _, c := range card.Of(p).Before(x) {
+		if c.Asked == x.Call.Version || c.Asked == "" && d == a2a.V1_0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mayExtend reports whether the client may know of methods beyond those of A2A: no card says what the agent offers, one
+// declares extensions, or there is a further card that was not seen, unless the client was seen to read the public one
+// alone.
+func mayExtend(p *analysis.Pass) bool {
+	return declaresMore(p) || card.Of(p).UnseenBefore(p.Exchange)
+}
+
+// declaresMore reports whether there may be methods beyond those of A2A by what was seen.
+func declaresMore(p *analysis.Pass) bool {
+	x := p.Exchange
+	if len(x.Request.Fields.Values("A2A-Extensions")) > 0 || len(x.Request.Fields.Values("X-A2A-Extensions")) > 0 {
+		return true
+	}
+	cards := card.Of(p).Before(x)
+	for _, c := range cards {
+		for range c.Extensions() {
+			return true
+		}
+	}
+	return len(cards) == 0
+}
+
+// RPCMethodKnown points to a method that no version of A2A has.
+var RPCMethodKnown = &analysis.Rule{
+	ID:    "rpc-method-known",
+	Title: "method that no version of A2A has",
+	Level: analysis.Advice,
+	Side:  a2a.Client,
+	On:    analysis.RequestSeen | analysis.AnswerSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("9.4", a2a.V1_0),
+	),
+	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it, or the agent
+says that it has no such method and the name is all but that of one which A2A has. Mostly it is a misspelt name: methods
+are compared exactly, capital letters included.`,
+	Fix: `Compare the name with those of the version that the agent's card declares. A method of your own belongs to an
+extension that the card names.`,
+	Silent: `Where the name is not that close to one of A2A, or the agent answers otherwise: agents whose card was not seen
+before, that declare extensions, or that have a further card that was not seen, unless the client was seen to read the
+public card alone.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.AnswerSeen {
+			checkMisspelt(p)
+			return
+		}
+		judgeMethods(p, func(at, method string, call *a2a.Call) {
+			if call.Operation == a2a.NoOperation && mayExtend(p) {
+				return
+			}
+			p.Applied()
+			if call.Operation == a2a.NoOperation {
+				p.Report(p.Place.At(at+"/method"), "method is "+analysis.QuoteText(method), "expected a method of A2A")
+			}
+		})
+	},
+}
+
+// RPCMethodDialect reports a method of an earlier version at an interface of 1.0.
+var RPCMethodDialect = &analysis.Rule{
+	ID:       "rpc-method-dialect",
+	Title:    "method of an earlier version at an interface of 1.0",
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
+	Side:     a2a.Client,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.OutcomeSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites:    rule.Cite("A2A 1.0 §4.4.6", rule.Before1...),
+	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. That is not
+forbidden; it works as long as the agent happens to understand both, and ends with the next release that drops what it
+never promised.`,
+	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does
+serve both adds an interface entry for each version.`,
+	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It
+is said once for each URL and client. Where the agent does not understand the call, dialect-mismatch says so.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Answer == nil {
+			return
+		}
+		if !declaredOnly(p, a2a.V1_0) {
+			return
+		}
+		p.Applied()
+		p.Report(p.Exchange.RequestPlace().Body().At("/method"),
+			"method is "+analysis.QuoteText(call.Method)+", and "+p.Exchange.Endpoint.URL+" is offered in 1.0 only",
+			"expected a method of 1.0")
+	},
+}
+
+// RPCUnknownMethodCode reports an unknown method refused with the wrong error.
+var RPCUnknownMethodCode = &analysis.Rule{
+	ID:    "rpc-unknown-method-code",
+	Title: "unknown method refused with the wrong error",
+	Level: analysis.Should,
+	Side:  a2a.Agent,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	If:    analysis.Refused,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("8.1", rule.Before1...),
+		rule.Cite("9.5", a2a.V1_0),
+	),
+	Doc: `A method that the agent does not have is refused with -32601. By that code a client learns that the agent is
+older or does less, and can do without; any other code makes it repair its parameters or try again.`,
+	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,
+	Silent: `The codes -32600, -32004 and -32009, which say it too; refusals with a cause of their own (credentials, rate,
+size, extensions) and codes of the agent's own; agents whose card was not seen, that declare extensions, or that
+have a further card that was not seen, unless the error says that the method is not supported.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.NoOperation || !isRequest(call.Doc.Root, p.Dialects) || declaresMore(p) {
+			return
+		}
+		// A card that was not seen may declare the method, unless the answer denies it.
+		_, unseen := card.Of(p).Denying(p.Exchange, 0)
+		if unseen && !(p.Answer != nil && rule.SaysUnsupported(p.Answer.Err)) {
+			return
+		}
+		judgeRefusal(p, func(at string, code int64, name a2a.ErrorName) {
+			p.Applied()
+			switch name {
+			case a2a.MethodNotFound, a2a.InvalidRequest, a2a.UnsupportedOperation, a2a.ParseError:
+				return
+			}
+			p.Report(p.Place.At(at), "unknown method "+analysis.QuoteText(call.Method)+" is refused with "+codeText(code, name),
+				"expected -32601")
+		})
+	},
+}
+
+// RPCCoreMethodMissing reports an agent of 0.3 that lacks a method that it has to have.
+var RPCCoreMethodMissing = &analysis.Rule{
+	ID:       "rpc-core-method-missing",
+	Title:    "core method of 0.3 not found",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites:    rule.Cite("11.1.2", a2a.V0_3),
+	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that
+it has no such method, so there is no way left to do what every client relies on.`,
+	Fix: `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where
+it knows no such task.`,
+	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen;
+requests that name another version.`,
+	Check: func(p *analysis.Pass) {
+		switch p.Exchange.Call.Operation {
+		case a2a.SendMessage, a2a.GetTask, a2a.CancelTask:
+		default:
+			return
+		}
+		if v := p.Exchange.Call.Version; v != "" && a2a.VersionDialects(v) != a2a.Of(a2a.V0_3) {
+			return
+		}
+		cards := card.Of(p).Before(p.Exchange)
+		for _, c := range cards {
+			for _, i := range c.Interfaces {
+				if i.Binding != a2a.JSONRPC {
+					return
+				}
+			}
+		}
+		if len(cards) > 0 {
+			reportCoreMethod(p)
+		}
+	},
+}
+
+// RPCCoreMethodMissingV1 is the same for 1.0, where every interface serves all of them.
+var RPCCoreMethodMissingV1 = &analysis.Rule{
+	ID:       "rpc-core-method-missing-v1",
+	Title:    "core method of 1.0 not found",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites:    rule.Cite("3.1", a2a.V1_0),
+	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose
+this one by the card finds a method missing only when it needs it.`,
+	Fix: `Serve the method at every interface that the card names, or take the interface out of the card.`,
+	Silent: `Streaming, push and extended-card methods, which an agent may leave out; interfaces that no card declares as
+1.0; requests that do not name version 1.0, for which an agent may look the method up in 0.3.`,
+	Check: func(p *analysis.Pass) {
+		switch p.Exchange.Call.Operation {
+		case a2a.SendMessage, a2a.GetTask, a2a.ListTasks, a2a.CancelTask:
+		default:
+			return
+		}
+		x := p.Exchange
+		if !a2a.VersionDialects(x.Call.Version).Has(a2a.V1_0) {
+			return
+		}
+		if x.Endpoint != nil && x.Endpoint.Declared.Has(a2a.V1_0) && len(card.Of(p).Before(x)) > 0 {
+			reportCoreMethod(p)
+		}
+	},
+}
+
+func reportCoreMethod(p *analysis.Pass) {
+	p.Applied()
+	if failure := p.Answer.Err; failure != nil && failure.Name == a2a.MethodNotFound {
+		p.Report(p.Place.At(failure.Pointer).In("code"), "method "+analysis.QuoteText(p.Exchange.Call.Method)+" is not found",
+			"expected a method that every agent serves")
+	}
+}

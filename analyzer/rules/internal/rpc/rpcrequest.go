@@ -1,0 +1,362 @@
+package rpc
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Requests is the family of rules about the JSON-RPC 2.0 request object: its version, its parameters, its id.
+var Requests = rule.Family{
+	Name:     "rpcrequest",
+	Category: analysis.ErrorHandling,
+	Side:     a2a.Client,
+	On:       analysis.RequestSeen,
+	Bindings: rule.OnRPC,
+}.Of(
+	RPCRequestIsObject,
+	RPCRequestJSONRPC,
+	RPCParamsStructured,
+	RPCParamsObject,
+	RPCParamsNoneGetCard,
+	RPCIDType,
+	RPCIDNull,
+	RPCIDFraction,
+	RPCIDMissing,
+	RPCRequestUnknownMember,
+)
+
+// RPCRequestIsObject reports a request whose JSON is no object.
+var RPCRequestIsObject = &analysis.Rule{
+	ID:    "rpc-request-is-object",
+	Title: "JSON-RPC request is not an object",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
+	),
+	Doc: `A call is a JSON object, several calls are an array of such objects. Anything else carries neither method nor id:
+the agent can only answer that it did not understand, to nobody in particular.`,
+	Fix: `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds
+the object.`,
+	Silent: `Bodies that are not labelled as JSON, and empty ones. An empty array is left to rpc-batch-empty.`,
+	Check: func(p *analysis.Pass) {
+		if p.Doc == nil || p.Doc.Err != nil {
+			return
+		}
+		switch root := p.Doc.Root; {
+		case root.Kind() == a2a.Object:
+			p.Applied()
+		case root.Kind() != a2a.Array && labelledJSON(p.Exchange):
+			p.Report(p.Place.At(""), "the request is "+analysis.Quote(root), "expected an object")
+		}
+		for i, v := range p.Doc.Root.Elems() {
+			p.Applied()
+			if v.Kind() != a2a.Object {
+				p.Report(p.Place.At(a2a.Ptr("", i)), "an entry of the batch is "+analysis.Quote(v), "expected an object")
+				return
+			}
+		}
+	},
+}
+
+// RPCRequestJSONRPC reports a request that does not say "jsonrpc":"2.0".
+var RPCRequestJSONRPC = &analysis.Rule{
+	ID:    "rpc-request-jsonrpc",
+	Title: `JSON-RPC request without "jsonrpc":"2.0"`,
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("9.3", a2a.V1_0),
+	),
+	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
+request without it, so a client that leaves it out works with some agents only.`,
+	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
+	Silent: `Bodies that are not JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a
+note, since that schema gives it a default.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
+			p.Applied()
+			version := request.Get("jsonrpc")
+			if version.Is("2.0") {
+				return
+			}
+			worst := analysis.Error
+			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) {
+				worst = analysis.Note
+			}
+			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`, analysis.AtMost(worst))
+		})
+	},
+}
+
+// RPCParamsStructured reports parameters that are neither object nor array.
+var RPCParamsStructured = &analysis.Rule{
+	ID:    "rpc-params-structured",
+	Title: "JSON-RPC params is neither object nor array",
+	Level: analysis.Must,
+	Cites: rule.Cite("JSON-RPC 2.0 §4.2", rule.Every...),
+	Doc: `The member params holds the parameters by name, in an object, or is left out. A string or a null there makes the
+whole request invalid for a strict agent, before it looks at the method.`,
+	Fix:    `Send an object. Leave params out where the method takes none, rather than sending null.`,
+	Silent: `In 0.1 null counts as absent. An array is left to rpc-params-object.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
+			params := request.Get("params")
+			if !params.Exists() || params.IsNull() && p.Dialects == a2a.Of(a2a.V0_1) {
+				return
+			}
+			p.Applied()
+			if params.Kind() != a2a.Object && params.Kind() != a2a.Array {
+				p.Report(p.Place.At(at+"/params"), "params is "+analysis.Quote(params), "expected an object")
+			}
+		})
+	},
+}
+
+// RPCParamsObject reports parameters by position.
+var RPCParamsObject = &analysis.Rule{
+	ID:    "rpc-params-object",
+	Title: "parameters of an A2A method by position",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("7.1", rule.Before1...),
+		rule.Cite("9.4", a2a.V1_0),
+	),
+	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
+object. An agent has no way to know what the elements of an array mean.`,
+	Fix: `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes
+arguments by position.`,
+	Silent: `Methods that A2A does not define.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
+			params := request.Get("params")
+			if call.Operation == a2a.NoOperation || params.Kind() != a2a.Object && params.Kind() != a2a.Array {
+				return
+			}
+			p.Applied()
+			if params.Kind() == a2a.Array {
+				p.Report(p.Place.At(at+"/params"), "params is an array", "expected an object with named members")
+			}
+		})
+	},
+}
+
+// RPCParamsNoneGetCard reports parameters for the method of 0.3 that has none.
+var RPCParamsNoneGetCard = &analysis.Rule{
+	ID:    "rpc-params-none-getcard",
+	Title: "parameters for the method that takes none",
+	Level: analysis.Must,
+	Cites: rule.Cite("7.10", a2a.V0_3),
+	Doc: `In 0.3 the request for the extended card has no parameters: who asks is known from the credentials. An agent that
+checks the request against the schema refuses one that carries some.`,
+	Fix:    `Leave params out of agent/getAuthenticatedExtendedCard.`,
+	Silent: `Empty parameters. Parameters by position are left to rpc-params-object.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
+			params := request.Get("params")
+			if call.Operation != a2a.GetExtendedCard || params.Exists() && params.Kind() != a2a.Object {
+				return
+			}
+			p.Applied()
+			for name := range params.Members() {
+				p.Report(p.Place.At(at+"/params"), "params has the member "+analysis.QuoteText(name), "expected no parameters")
+				return
+			}
+		})
+	},
+}
+
+// RPCIDType reports an id that is neither string nor number.
+var RPCIDType = &analysis.Rule{
+	ID:    "rpc-id-type",
+	Title: "JSON-RPC id of a wrong type",
+	Level: analysis.Must,
+	Cites: slices.Concat(
+		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
+	),
+	Doc: `The id of a request is a string or a number. An agent cannot echo another value in a way that its clients agree
+on, and has to refuse the request without saying which one it means.`,
+	Fix:    `Use a number that counts up, or a UUID as a string.`,
+	Silent: `A null id is left to rpc-id-null, an absent one to rpc-id-missing.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
+			id := request.Get("id")
+			if !id.Exists() {
+				return
+			}
+			p.Applied()
+			if !rule.IsID(id) && !id.IsNull() {
+				p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id), "expected a string or a number")
+			}
+		})
+	},
+}
+
+// RPCIDNull reports a request with a null id.
+var RPCIDNull = &analysis.Rule{
+	ID:    "rpc-id-null",
+	Title: "JSON-RPC request with a null id",
+	Level: analysis.Should,
+	Cites: slices.Concat(
+		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
+	),
+	Doc: `In a response null stands for an id that could not be read. A client that asks with null cannot tell its answer
+from such an error, and some agents take the request for one that wants no answer.`,
+	Fix:    `Give every request an id of its own: a number that counts up, or a UUID as a string.`,
+	Silent: `In 0.1 it is a note, since null counts as absent there.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
+			id := request.Get("id")
+			if !rule.IsID(id) && !id.IsNull() {
+				return
+			}
+			p.Applied()
+			worst := analysis.Warning
+			if p.Dialects == a2a.Of(a2a.V0_1) {
+				worst = analysis.Note
+			}
+			if id.IsNull() {
+				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number", analysis.AtMost(worst))
+			}
+		})
+	},
+}
+
+// RPCIDFraction reports a numeric id with a fraction.
+var RPCIDFraction = &analysis.Rule{
+	ID:    "rpc-id-fraction",
+	Title: "JSON-RPC id with a fraction",
+	Level: analysis.Should,
+	Cites: slices.Concat(
+		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
+	),
+	Doc: `Fractions rarely survive the way through a parser and back: 1.1 may return as 1.1000000000000001, or as 1. Then
+the client does not know the answer for its own.`,
+	Fix:    `Use whole numbers or strings. A time stamp serves as an id once it is rounded.`,
+	Silent: `Whole numbers however they are written: 1.0 and 1e3 have no fraction.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
+			id := request.Get("id")
+			if id.Kind() != a2a.Number {
+				return
+			}
+			p.Applied()
+			if id.Fractional() {
+				p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(id), "expected a whole number")
+			}
+		})
+	},
+}
+
+// RPCIDMissing reports a call of A2A that asks for no answer.
+var RPCIDMissing = &analysis.Rule{
+	ID:    "rpc-id-missing",
+	Title: "A2A method called without an id",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6.11.1", rule.Before1...),
+		rule.Cite("9.3", a2a.V1_0),
+	),
+	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id of the
+task that it has just started, nor that the call failed.`,
+	Fix: `Send an id with every call: a number that counts up, or a UUID as a string.`,
+	Silent: `Methods that A2A does not define. A warning in 1.0, which only shows the id, and where no card tells 0.2 from
+0.3; a note in 0.1 and in versions before 0.2.2, whose schema does not ask for it.`,
+	Check: func(p *analysis.Pass) {
+		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
+			if call.Operation == a2a.NoOperation {
+				return
+			}
+			p.Applied()
+			if !request.Has("id") {
+				p.Report(p.Place.At(at+"/id"), "id is missing", "expected a string or a number",
+					analysis.AtMost(missingIDSeverity(p)))
+			}
+		})
+	},
+}
+
+// missingIDSeverity says how bad a call without id can be: schemas ask for the id since 0.2.2, and cards name their
+// version since 0.2.5 only.
+func missingIDSeverity(p *analysis.Pass) analysis.Severity {
+	switch {
+	case p.Dialects.Has(a2a.V0_1):
+		return analysis.Note
+	case p.Dialects.Has(a2a.V1_0):
+		return analysis.Warning
+	case !p.Dialects.Has(a2a.V0_2):
+		return analysis.Error
+	}
+	return rule.SeveritySince(p, "0.2", "0.2.0", "0.2.1")
+}
+
+// RPCRequestUnknownMember reports a member beside those of a JSON-RPC request for which the request is refused.
+var RPCRequestUnknownMember = &analysis.Rule{
+	ID:    "rpc-request-unknown-member",
+	Title: "request refused for a member that JSON-RPC does not define",
+	Level: analysis.Advice,
+	On:    analysis.AnswerSeen,
+	If:    analysis.Refused,
+	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
+	Doc: `A request object of JSON-RPC has the members jsonrpc, method, params and id. Others are not forbidden, and most
+agents ignore them; one that reads strictly refuses the request, and this client cannot talk to it.`,
+	Fix: `Leave the member out. What is to go along with a call belongs into the metadata of its params, or into a
+header.`,
+	Silent: `Requests that are not refused as wrong, and refusals whose text does not name the member: they may have another
+cause.`,
+	Covers: []string{"rpc-invalid-request-unfounded", "outcome-no-protocol"},
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Batch != nil || p.Doc == nil && p.Answer.Err == nil || !isRequest(call.Doc.Root, p.Dialects) {
+			return
+		}
+		status, err := p.Exchange.Response.Status, p.Answer.Err
+		strict := status == 400 || status == 422
+		if err != nil {
+			strict = err.Name == a2a.InvalidRequest || err.Name == a2a.InvalidParams || err.Name == a2a.ParseError
+		}
+		if !strict {
+			return
+		}
+		p.Applied()
+		refusal := string(p.Body)
+		if err != nil {
+			refusal = err.Message
+		}
+		for name, v := range call.Doc.Root.Members() {
+			switch name {
+			case "jsonrpc", "method", "params", "id":
+				continue
+			}
+			if len(name) < 3 || !strings.Contains(refusal, name) {
+				continue
+			}
+			at := p.Place
+			if p.Answer.Err != nil {
+				at = at.At(p.Answer.Err.Pointer)
+			}
+			p.Report(at, "the request has the member "+analysis.QuoteText(name)+" at "+
+				p.Exchange.RequestPlace().Body().At(v.Pointer()).String()+", and is refused with "+refusalName(p),
+				"expected jsonrpc, method, params and id alone")
+			return
+		}
+	},
+}
+
+// refusalName names the error that an answer holds, or else its status.
+func refusalName(p *analysis.Pass) string {
+	if err := p.Answer.Err; err != nil {
+		return err.String()
+	}
+	return "status " + strconv.Itoa(p.Exchange.Response.Status)
+}

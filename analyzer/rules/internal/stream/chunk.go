@@ -1,0 +1,201 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/digest"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/artifact"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Chunks is the family of rules about artifacts that are sent in pieces.
+var Chunks = rule.Family{
+	Name:     "chunk",
+	Category: analysis.Streaming,
+	Side:     a2a.Agent,
+	On:       analysis.EventSeen,
+	Bindings: rule.OnCall,
+	Cites:    citeChunks,
+}.Of(
+	StreamChunkAppendKnown,
+	StreamChunkAfterLast,
+	StreamChunkIncomplete,
+	StreamArtifactConsistent,
+)
+
+// citeChunks are the sections about the pieces of an artifact.
+var citeChunks = slices.Concat(
+	rule.Cite("6.7", a2a.V0_1),
+	rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
+	rule.Cite("4.2.2", a2a.V1_0),
+)
+
+// StreamChunkAppendKnown reports a piece that is appended to nothing.
+var StreamChunkAppendKnown = &analysis.Rule{
+	ID:    "stream-chunk-append-known",
+	Title: "piece is appended to an artifact that was never begun",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{artifact.Tracker, task.Tracker},
+	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and
+was seen from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece
+or fails.`,
+	Fix: `Send the first piece of every artifact with append false, or leave it out, and use one artifactId for all
+pieces.`,
+	Silent: `Streams that continue a task or a context, subscriptions and recordings that begin later, where the first
+piece lies outside the view; artifacts without an id; streams with more artifacts than are remembered. In 0.1 the client
+makes the task's id and the task may be older: there it is a warning.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		old := p.Dialects == a2a.Of(a2a.V0_1)
+		u, ok := artifactUpdate(p)
+		if !ok || !u.Append() || x.Call.TaskID != "" && !old || x.Stream.Gap || artifact.Of(p).Pieces(x).More ||
+			!taskBegunHere(p, u.TaskID()) {
+			return
+		}
+		p.Applied()
+		if artifact.Of(p).Pieces(x).Of(u.Artifact()) == nil {
+			worst := analysis.Error
+			if old {
+				worst = analysis.Warning
+			}
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
+				"expected the first piece without append", analysis.AtMost(worst))
+		}
+	},
+}
+
+// taskBegunHere reports whether the task of an event was surely begun by the message that the stream answers.
+func taskBegunHere(p *analysis.Pass, id string) bool {
+	x := p.Exchange
+	if x.Call.Operation != a2a.SendStreamingMessage || task.Of(p).Named(x) != nil || x.Call.ContextID != "" ||
+		len(x.References()) > 0 {
+		return false
+	}
+	known := task.Of(p).Get(x, id)
+	return known == nil || known.NewIn(x)
+}
+
+// artifactUpdate returns the artifact update at hand, if it says which artifact it is about.
+func artifactUpdate(p *analysis.Pass) (u a2a.ArtifactUpdate, ok bool) {
+	if p.Answer == nil || p.Answer.Payload.Kind != a2a.ArtifactPayload {
+		return u, false
+	}
+	u = a2a.ArtifactUpdate{Value: p.Answer.Payload.Value}
+	return u, artifact.Identified(u.Artifact())
+}
+
+// StreamChunkAfterLast reports a piece that is appended after the last one.
+var StreamChunkAfterLast = &analysis.Rule{
+	ID:    "stream-chunk-after-last",
+	Title: "piece follows the artifact's last one",
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{artifact.Tracker},
+	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later
+is lost, or makes a second, different result.`,
+	Fix: `Set lastChunk on the last piece only, or send the whole artifact again without append.`,
+	Silent: `Pieces in another stream of the task, which may repeat what was sent; replays of a 0.x resubscription;
+artifacts without an id; streams with a gap. Of several such events in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		u, ok := artifactUpdate(p)
+		if !ok || !u.Append() || mayRepeatEvents(p) || p.Exchange.Stream.Gap {
+			return
+		}
+		before := artifact.Of(p).Pieces(p.Exchange).Of(u.Artifact())
+		if before == nil {
+			return
+		}
+		p.Applied()
+		if before.Last > 0 {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("a piece is appended to artifact %s, whose last one was event %d", artifact.Name(u.Artifact()),
+					before.Last),
+				"expected nothing after lastChunk, or a new beginning without append")
+		}
+	},
+}
+
+// mayRepeatEvents reports whether the stream at hand may repeat events of earlier streams.
+func mayRepeatEvents(p *analysis.Pass) bool {
+	return p.Exchange.Call.Operation == a2a.SubscribeToTask && p.Dialects != a2a.Of(a2a.V1_0)
+}
+
+// StreamChunkIncomplete notes an artifact in pieces without a last one.
+var StreamChunkIncomplete = &analysis.Rule{
+	ID:    "stream-chunk-incomplete",
+	Title: "task is completed although an artifact never got its last piece",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{artifact.Tracker, stream.Tracker},
+	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed,
+but a client that waits for the mark before it shows the artifact waits without end.`,
+	Fix: `Set lastChunk:true on the last piece of every artifact.`,
+	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams
+with a gap, and those of the dialect before 0.1, which has no such mark. The first such artifact is named.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) || p.Exchange.Call.Early {
+			return
+		}
+		payload := p.Answer.Payload
+		if payload.Kind != a2a.StatusPayload && payload.Kind != a2a.TaskPayload ||
+			(a2a.Task{Value: payload.Value}).State() != a2a.Completed {
+			return
+		}
+		if artifact.Of(p).Pieces(p.Exchange).Chunked() {
+			p.Applied()
+		}
+		if open := artifact.Of(p).Pieces(p.Exchange).Unfinished(); open != nil {
+			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")),
+				fmt.Sprintf("the artifact whose newest piece is event %d has no last piece", open.Newest),
+				"expected lastChunk before the task is completed")
+		}
+	},
+}
+
+// StreamArtifactConsistent notes that a finished task does not show what its stream sent.
+var StreamArtifactConsistent = &analysis.Rule{
+	ID:    "stream-artifact-consistent",
+	Title: "artifact of the finished task differs from what its stream sent",
+	Level: analysis.Advice,
+	On:    analysis.TaskSeen,
+	Needs: []*analysis.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
+	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
+or bytes for it. A client that listened and one that asked later have different results. A piece that was lost, sent
+twice or stored in the wrong order looks like that.`,
+	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
+	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not
+show from their beginning; clients that take some media types only; other clients, credentials, extensions and bindings;
+in versions before 0.2.4 tasks that got a message since. Agents may refine a result, so it is no more than a note.`,
+	Check: func(p *analysis.Pass) {
+		t, ok := p.Snapshot()
+		if !ok || t.Get("artifacts").Kind() != a2a.Array {
+			return
+		}
+		sent := artifact.Of(p).StreamedOf(p.Observation)
+		known := task.Of(p).Get(p.Exchange, p.Task.TaskID)
+		if sent == nil || known != nil && !rule.StillEnded(p, known) {
+			return
+		}
+		for i, a := range t.Artifacts() {
+			content, ok := sent.Of(a)
+			if !ok {
+				continue
+			}
+			p.Applied()
+			if !content.SameText(digest.ContentOf(a.Parts())) {
+				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "artifacts", i)),
+					fmt.Sprintf("artifact %s holds other text or bytes than the stream sent up to %s", artifact.Name(a), sent.Place),
+					"expected what the stream sent")
+				return
+			}
+		}
+	},
+}

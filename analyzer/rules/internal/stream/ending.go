@@ -1,0 +1,381 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Endings is the family of rules about how and when an event stream ends.
+var Endings = rule.Family{
+	Name:     "ending",
+	Category: analysis.Streaming,
+	Side:     a2a.Agent,
+	On:       analysis.StreamEnded,
+	Bindings: rule.OnCall,
+}.Of(
+	StreamClosedOnTerminal,
+	StreamNothingAfterFinal,
+	StreamMessageCloses,
+	StreamEndsAfterTerminal,
+	StreamClosesAfterFinal,
+	StreamTerminalWithoutFinal,
+	StreamFinalActiveState,
+	StreamTruncated,
+	StreamEmpty,
+	StreamStillOpen,
+)
+
+// StreamClosedOnTerminal reports events after the one that ended the task.
+var StreamClosedOnTerminal = &analysis.Rule{
+	ID:    "stream-closed-on-terminal",
+	Title: "stream goes on after the task has ended",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen | analysis.StreamEnded,
+	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("3.1.2", a2a.V1_0),
+		rule.Cite("3.1.6", a2a.V1_0),
+	),
+	Covers: []string{"state-terminal-immutable", "stream-no-message-in-task-stream"},
+	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what
+comes later reaches some of them and not others.`,
+	Fix: `Send artifacts and messages before the terminal state, and close the stream after it.`,
+	Silent: `One Task in the same state that repeats the outcome before the stream closes; the status of gRPC with which it
+closes, of which grpc-ended-fails speaks. Of several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.Terminal == 0 || isOver(p) || p.Answer == nil || isStatus(p) || rule.Reopens(p) {
+			return
+		}
+		payload := p.Answer.Payload
+		if payload.Kind == a2a.TaskPayload && s.Repeated == 0 && (a2a.Task{Value: payload.Value}).State() == s.Ended {
+			return
+		}
+		at, what := lateEvent(p)
+		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended.Spelling(a2a.V1_0)),
+			"expected the stream to close, at most after one final Task")
+	},
+}
+
+// isOver reports whether what is at hand is the end of the stream. A rule about what may not follow has then been
+// judged, unless the recording ended first.
+func isOver(p *analysis.Pass) bool {
+	if p.Kind == analysis.StreamEnded && !p.End.Open {
+		p.Applied()
+	}
+	return p.Kind == analysis.StreamEnded
+}
+
+// isStatus reports whether what is at hand is the status of gRPC with which a stream closes.
+func isStatus(p *analysis.Pass) bool { return p.Answer.Err != nil && p.Answer.Err.GRPCStatus != "" }
+
+// lateEvent returns the place and the description of an event that came too late: down to the state if it has one.
+func lateEvent(p *analysis.Pass) (analysis.Place, string) {
+	payload := p.Answer.Payload
+	switch payload.Kind {
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: payload.Value}
+		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "status " + analysis.QuoteText(u.StateText())
+	case a2a.TaskPayload:
+		t := a2a.Task{Value: payload.Value}
+		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "a Task in state " + analysis.QuoteText(t.StateText())
+	}
+	return p.Place.At(payload.Pointer), payload.Kind.String()
+}
+
+// StreamNothingAfterFinal reports events after the one that was announced as the last.
+var StreamNothingAfterFinal = &analysis.Rule{
+	ID:     "stream-nothing-after-final",
+	Title:  "event after final:true",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen | analysis.StreamEnded,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("7.2.2", rule.Before1...),
+	Covers: []string{"state-terminal-immutable"},
+	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what
+comes later reaches some of them and not others.`,
+	Fix: `Set final on the last event only, and send artifacts before it.`,
+	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may
+follow there; on a resubscription only an end in a terminal state counts, since earlier rounds may be replayed. Of
+several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		final := s.Final
+		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
+			final = s.Closing
+		}
+		if final == 0 || isOver(p) || p.Answer == nil {
+			return
+		}
+		if p.Exchange.Call.Binding != a2a.JSONRPC && p.Answer.Payload.Kind != a2a.StatusPayload {
+			return
+		}
+		at, what := lateEvent(p)
+		p.Report(at, fmt.Sprintf("%s after event %d said final", what, final), "expected nothing after it")
+	},
+}
+
+// Grace is how long a stream may stay open after its last event.
+const grace = 5 * time.Second
+
+// StreamMessageCloses reports a stream that stays open after its only Message.
+var StreamMessageCloses = &analysis.Rule{
+	ID:    "stream-message-closes",
+	Title: "stream stays open after its Message",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
+	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits,
+and both sides hold a connection for nothing.`,
+	Fix: `End the body of the answer right after the Message. The connection itself may be kept.`,
+	Silent: `Up to five seconds; recordings without times; what the connection does after the body has ended. Since the
+clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.First != a2a.MessagePayload || s.Events != 1 {
+			return
+		}
+		judgeLateClose(p, s.Message, "the Message", analysis.Warning)
+	},
+}
+
+// judgeLateClose judges how long the body stayed open after its last event, which should have closed it. Event is the
+// number of the one that is to blame.
+func judgeLateClose(p *analysis.Pass, event int, what string, worst analysis.Severity) {
+	s := stream.Of(p).In(p.Exchange)
+	open, known := s.OpenAfter(p.End)
+	if s.Gap || s.Rest != nil || !known {
+		return
+	}
+	p.Applied()
+	if open >= grace {
+		p.Report(p.Exchange.ResponsePlace().Event(event),
+			fmt.Sprintf("the body was open %s after %s", open.Round(100*time.Millisecond), what),
+			"expected it to end at once", analysis.AtMost(worst))
+	}
+}
+
+// StreamEndsAfterTerminal reports a stream that stays open after the task has ended.
+var StreamEndsAfterTerminal = &analysis.Rule{
+	ID:    "stream-ends-after-terminal",
+	Title: "stream stays open after the task has ended",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("3.1.2", a2a.V1_0),
+		rule.Cite("3.1.6", a2a.V1_0),
+	),
+	Doc: `When a task reaches a terminal state the agent closes its streams. There is no other sign in 1.0 that nothing
+more will come: a client that reads to the end waits until something times out.`,
+	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The connection
+itself may be kept.`,
+	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's.
+Since the clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Repeated {
+			return
+		}
+		judgeLateClose(p, s.Terminal, "the task had ended", analysis.Warning)
+	},
+}
+
+// StreamClosesAfterFinal reports a stream that stays open after the event that was announced as the last.
+var StreamClosesAfterFinal = &analysis.Rule{
+	ID:    "stream-closes-after-final",
+	Title: "stream stays open after final:true",
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("9.2", a2a.V0_1),
+		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
+	),
+	Doc: `After the event with final:true the agent typically closes the stream. A client that reads to the end of the
+body, not to that event, waits until something times out.`,
+	Fix: `End the body of the answer right after the final event. The connection itself may be kept.`,
+	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's;
+on a resubscription, which may replay earlier rounds, only an end in a terminal state counts.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		final := s.Final
+		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
+			final = s.Closing
+		}
+		if final == 0 || s.Newest != final && p.Exchange.Call.Binding == a2a.JSONRPC {
+			return
+		}
+		judgeLateClose(p, final, "final:true", analysis.Warning)
+	},
+}
+
+// StreamTerminalWithoutFinal reports a stream that ends without having said so.
+var StreamTerminalWithoutFinal = &analysis.Rule{
+	ID:    "stream-terminal-without-final",
+	Title: "stream ends without final:true",
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker},
+	Cites: rule.Cite("7.2.2", rule.Before1...),
+	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
+the end of the stream for a broken connection, and subscribes again.`,
+	Fix: `Set final:true on the status update that ends the task.`,
+	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client
+left or that broke; those in which final is not a boolean, which another rule reports; over HTTP+JSON those of a
+request that may be of 1.0; over gRPC those of an agent whose card is not known to give a version before 1.0, since the
+drafts of 1.0 have the same service.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||
+			s.Unclear || s.Rest != nil {
+			return
+		}
+		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Exchange.Dialects.Has(a2a.V1_0) {
+			return // the request may be of 1.0, and only a spelling says that the stream is not
+		}
+		if p.Exchange.Call.Binding == a2a.GRPC && !rule.BeforeDrafts(p) {
+			return
+		}
+		p.Applied()
+		if s.Final == 0 {
+			p.Report(p.Exchange.ResponsePlace().Event(s.Terminal),
+				fmt.Sprintf("the task ended as %q, and the stream without final:true", s.Ended),
+				"expected final:true on this event")
+		}
+	},
+}
+
+// StreamFinalActiveState notes an end that leaves the task at work.
+var StreamFinalActiveState = &analysis.Rule{
+	ID:    "stream-final-active-state",
+	Title: "final:true while the task is at work",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen,
+	Cites: rule.Cite("7.2.2", rule.Before1...),
+	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and has to
+find out by itself how the task goes on.`,
+	Fix: `Keep final:true for the update that ends the task or makes it wait for the client.`,
+	Silent: `The states unknown, input-required and auth-required. Of several such events in a stream the first is
+reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || p.Answer.Payload.Kind != a2a.StatusPayload {
+			return
+		}
+		u := a2a.StatusUpdate{Value: p.Answer.Payload.Value}
+		if !u.Final() || !u.State().Known() {
+			return
+		}
+		p.Applied()
+		if u.State().Active() {
+			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "final")),
+				"final is true, and the task is "+analysis.QuoteText(u.StateText()),
+				"expected it with a task that has ended or waits")
+		}
+	},
+}
+
+// StreamTruncated reports a stream that the agent ends while the task goes on.
+var StreamTruncated = &analysis.Rule{
+	ID:    "stream-truncated",
+	Title: "agent ends the stream while the task is active",
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.2", rule.Before1...),
+		rule.Cite("11.7", a2a.V1_0),
+	),
+	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the
+client without the outcome: it has to find out by itself that it should ask again.`,
+	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the
+agent has to stop, let it end the task as failed first.`,
+	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording;
+streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if !p.Exchange.Call.Streams || !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
+			return
+		}
+		if !s.State.Known() {
+			return
+		}
+		p.Applied()
+		known := task.Of(p).Get(p.Exchange, s.TaskID)
+		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
+		if s.State.Active() && !elsewhere {
+			p.Report(p.Place,
+				fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analysis.QuoteText(s.TaskID), s.State),
+				"expected it to stay open until the task ends or waits for the client")
+		}
+	},
+}
+
+// StreamEmpty reports a stream without any event.
+var StreamEmpty = &analysis.Rule{
+	ID:    "stream-empty",
+	Title: "stream without any event",
+	Level: analysis.Must,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.2", rule.Before1...),
+		rule.Cite("3.1.2", a2a.V1_0),
+		rule.Cite("3.1.6", a2a.V1_0),
+	),
+	Doc: `The agent opened a stream and closed it without an event. The client has neither an answer nor an error: it does
+not know whether its message was taken.`,
+	Fix: `Send the Task or Message as the first event, and an error where there is none. Look for a handler that fails
+after the head was sent.`,
+	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription, which
+promises later events only; a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
+	Check: func(p *analysis.Pass) {
+		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
+		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 ||
+			!x.Call.Operation.Streams() || mayRepeatEvents(p) {
+			return
+		}
+		p.Applied()
+		worst := analysis.Warning
+		if p.Dialects == a2a.Of(a2a.V1_0) {
+			worst = analysis.Error
+		}
+		if s.Events == 0 {
+			seen := "the stream ended without any event"
+			if s.ErrorData != "" {
+				seen = `the stream ended with an event of type "error" alone, which holds no error of A2A: ` +
+					analysis.QuoteText(s.ErrorData)
+			}
+			p.Report(p.Place, seen, "expected a Task, a Message or an error", analysis.AtMost(worst))
+		}
+	},
+}
+
+// StreamStillOpen notes a stream that had not ended when the recording did.
+var StreamStillOpen = &analysis.Rule{
+	ID:    "stream-still-open",
+	Title: "stream was open when the recording stopped",
+	Level: analysis.Advice,
+	Cites: slices.Concat(
+		rule.Cite("7.2", rule.Before1...),
+		rule.Cite("3.1.2", a2a.V1_0),
+	),
+	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known
+of how the stream would have ended, and a verdict should not pass over it.`,
+	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,
+	Silent: `Streams that ended by themselves or broke, whoever broke them.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		if p.End.Open {
+			p.Report(p.Place,
+				fmt.Sprintf("the stream was open after %d events when the recording stopped", p.Exchange.Stream.Events),
+				"nothing is known of its end")
+		}
+	},
+}

@@ -1,0 +1,234 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Events is the family of rules about the framing of server-sent events.
+var Events = rule.Family{
+	Name:     "events",
+	Category: analysis.Streaming,
+	Side:     a2a.Agent,
+	On:       analysis.EventSeen,
+	Bindings: rule.OnJSONCall,
+}.Of(
+	SSEUTF8,
+	SSEUnterminatedEvent,
+	SSEStrayLine,
+	SSERetryDigits,
+	SSEIDNul,
+	SSEEmptyData,
+	SSEOneJSON,
+)
+
+// citeData are the sections about what the data of an event holds.
+var citeData = slices.Concat(
+	rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+	rule.Cite("3.3.1", a2a.V0_3),
+	rule.Cite("9.4.2", a2a.V1_0),
+	rule.Cite("11.7", a2a.V1_0),
+)
+
+// SSEUTF8 reports an event that is no UTF-8.
+var SSEUTF8 = &analysis.Rule{
+	ID:     "sse-utf8",
+	Title:  "event is not UTF-8",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Cites:  rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
+	Covers: []string{"json-utf8"},
+	Doc: `An event stream is UTF-8, whatever its label says. Clients replace what is not by question marks: names and texts
+arrive damaged, and nobody is told.`,
+	Fix: `Encode the text as UTF-8 before it is written. Do not cut a chunk of text inside a character.`,
+	Silent: `Events that the recording or the end of the stream cut, and blocks of comments. Of several such events the
+first is reported.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		raw := p.Event.Raw
+		if utf8.Valid(raw) {
+			return
+		}
+		i := 0
+		for {
+			r, size := utf8.DecodeRune(raw[i:])
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			i += size
+		}
+		p.Report(p.Place, fmt.Sprintf("byte %d of the event is 0x%02X", i, raw[i]), "expected UTF-8")
+	},
+}
+
+// SSEUnterminatedEvent reports a last event that no client will see.
+var SSEUnterminatedEvent = &analysis.Rule{
+	ID:    "sse-unterminated-event",
+	Title: "last event has no blank line after it",
+	Level: analysis.Must,
+	On:    analysis.StreamEnded,
+	Cites: rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
+	Doc: `An event of a stream is dispatched by the blank line after it. If the stream ends before that line, clients that
+follow the standard throw the event away: often it is the one that says how the task ended.`,
+	Fix:    `Write "data: ...", a line end and one more line end for every event, the last one included.`,
+	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a rest without data.`,
+	Check: func(p *analysis.Pass) {
+		if !p.End.Clean || p.Exchange.Stream.Gap {
+			return
+		}
+		p.Applied()
+		rest := p.Exchange.Stream.Rest
+		if rest != nil && rest.Fields.HasData {
+			p.Report(p.Exchange.ResponsePlace().Event(rest.K),
+				"the stream ends inside the event "+analysis.QuoteText(string(rest.Fields.Data)),
+				"expected a blank line after it")
+		}
+	},
+}
+
+// SSEStrayLine reports a line that was meant as data.
+var SSEStrayLine = &analysis.Rule{
+	ID:     "sse-stray-line",
+	Title:  "line of an event is lost",
+	Level:  analysis.Should,
+	Once:   analysis.PerExchange,
+	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Covers: []string{"json-wellformed"},
+	Doc: `Each line of an event begins with the name of a field; clients ignore lines with a name that they do not know.
+JSON that is printed over several lines after a single "data:" loses all of them but the first.`,
+	Fix: `Print the JSON on one line, or begin each of its lines with "data: ".`,
+	Silent: `A field of another name is legal and ignored: it is a note. Comments, and the fields event, id and retry. Of
+several such lines in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		var odd []byte
+		for _, line := range p.Event.Fields.Ignored {
+			text := p.Event.Raw[line.Start:line.End]
+			switch {
+			case string(line.Name) == "id", string(line.Name) == "retry":
+			case bytes.IndexByte([]byte(" \t{}[]\""), text[0]) >= 0:
+				p.Report(p.Place, "the line "+analysis.QuoteText(string(text))+" belongs to no field",
+					`expected "data: " before it`)
+				return
+			case odd == nil:
+				odd = text
+			}
+		}
+		if odd != nil && (p.Doc == nil || p.Doc.Err == nil) {
+			p.Report(p.Place, "the line "+analysis.QuoteText(string(odd))+" is of a field that clients ignore",
+				"expected data, event, id or retry", analysis.AtMost(analysis.Note))
+		}
+	},
+}
+
+// SSERetryDigits reports a reconnection time that is no number.
+var SSERetryDigits = &analysis.Rule{
+	ID:    "sse-retry-digits",
+	Title: "retry is not a number of milliseconds",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc: `The field retry holds digits only: milliseconds. Clients ignore anything else, and come back after a time of
+their own.`,
+	Fix:    `Send "retry: 3000", without unit, sign or fraction; or leave it out, A2A does not need it.`,
+	Silent: `Streams without the field. Of several such fields in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Event.Fields.Retry >= 0 {
+			p.Applied()
+		}
+		if value, found := ignoredField(p, "retry"); found {
+			p.Report(p.Place, "retry is "+analysis.QuoteText(value), "expected digits only")
+		}
+	},
+}
+
+// ignoredField returns the value of the first field of that name that a client ignores, and whether there is one.
+func ignoredField(p *analysis.Pass, name string) (value string, found bool) {
+	for _, line := range p.Event.Fields.Ignored {
+		if string(line.Name) == name {
+			return string(line.Value), true
+		}
+	}
+	return "", false
+}
+
+// SSEIDNul notes an event id that is ignored.
+var SSEIDNul = &analysis.Rule{
+	ID:    "sse-id-nul",
+	Title: "event id holds U+0000",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc: `Clients ignore an id with the character U+0000, and go on with the one before it. A client that resumes by it
+resumes too early.`,
+	Fix:    `Send ids as plain text, or none: A2A does not use them.`,
+	Silent: `Streams without ids. Of several such ids in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Event.Fields.HasID {
+			p.Applied()
+		}
+		if value, found := ignoredField(p, "id"); found {
+			p.Report(p.Place, "id is "+analysis.QuoteText(value), "expected an id without U+0000")
+		}
+	},
+}
+
+// SSEEmptyData reports an event without content.
+var SSEEmptyData = &analysis.Rule{
+	ID:    "sse-empty-data",
+	Title: "event with blank data",
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	Cites: citeData,
+	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand
+the empty text to their JSON parser, and many end the stream with its error.`,
+	Fix: `Send a comment (": ping") to keep a connection open; clients skip it.`,
+	Silent: `Events without a data field, which are not dispatched; events of a type of their own, such as a ping. Of
+several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		f := &p.Event.Fields
+		if kind := string(f.Type); !f.HasData || kind != "" && kind != "message" {
+			return
+		}
+		p.Applied()
+		if p.Answer == nil {
+			p.Report(p.Place, "the data is "+analysis.QuoteText(string(f.Data)), "expected one JSON object, or a comment")
+		}
+	},
+}
+
+// SSEOneJSON reports an event with more than one JSON value.
+var SSEOneJSON = &analysis.Rule{
+	ID:     "sse-one-json",
+	Title:  "several JSON values in one event",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Cites:  citeData,
+	Covers: []string{"json-wellformed"},
+	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the
+first. Mostly the blank line between two events is missing.`,
+	Fix: `End each event with a blank line, and begin the next one with its own "data:".`,
+	Silent: `White space and line ends inside the one object; other text after it. Of several such events the first is
+reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Doc == nil || p.Doc.Err != nil && !p.Doc.Trailing {
+			return
+		}
+		p.Applied()
+		if !p.Doc.Trailing {
+			return
+		}
+		rest := p.Event.Fields.Data[p.Doc.Err.Offset:]
+		if next := a2a.Parse(rest); next.Err == nil || next.Trailing {
+			p.Report(p.Place, fmt.Sprintf("after the JSON value comes %s", analysis.QuoteText(strings.TrimSpace(string(rest)))),
+				"expected one JSON value in an event")
+		}
+	},
+}

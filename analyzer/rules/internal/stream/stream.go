@@ -1,0 +1,294 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/proxy/a2a"
+)
+
+// Streams is the family of rules about what an event stream carries.
+var Streams = rule.Family{
+	Name:     "stream",
+	Category: analysis.Streaming,
+	Side:     a2a.Agent,
+	On:       analysis.EventSeen,
+}.Of(
+	StreamFirstEvent,
+	StreamSubscribeFirstTask,
+	StreamMessageOnly,
+	StreamNoMessageInTaskStream,
+	StreamTaskSnapshotPosition,
+	StreamRPCEnvelope,
+	StreamRPCID,
+	StreamRESTBare,
+	StreamErrorLast,
+)
+
+// StreamFirstEvent reports a stream that does not begin with a Task or a Message.
+var StreamFirstEvent = &analysis.Rule{
+	ID:       "stream-first-event",
+	Title:    "stream begins with neither Task nor Message",
+	Level:    analysis.Must,
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
+Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
+	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
+	Silent: `An error as the first event, events that cannot be read, and subscriptions.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SendStreamingMessage || !rule.OpensStream(p) {
+			return
+		}
+		p.Applied()
+		switch kind := p.Answer.Payload.Kind; kind {
+		case a2a.StatusPayload, a2a.ArtifactPayload:
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the first event is "+kind.String(), "expected a Task or a Message")
+		}
+	},
+}
+
+// StreamSubscribeFirstTask reports a subscription that does not begin with the task.
+var StreamSubscribeFirstTask = &analysis.Rule{
+	ID:       "stream-subscribe-first-task",
+	Title:    "subscription does not begin with the Task",
+	Level:    analysis.Must,
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
+so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
+	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
+	Silent: `An error as the first event, and events that cannot be read.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SubscribeToTask || !rule.OpensStream(p) {
+			return
+		}
+		switch kind := p.Answer.Payload.Kind; kind {
+		case a2a.TaskPayload:
+			p.Applied()
+		case a2a.StatusPayload, a2a.ArtifactPayload, a2a.MessagePayload:
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the first event is "+kind.String(), "expected the Task as it is now")
+		}
+	},
+}
+
+// StreamMessageOnly reports events after the Message that is the whole answer.
+var StreamMessageOnly = &analysis.Rule{
+	ID:       "stream-message-only",
+	Title:    "stream goes on after its Message",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
+answer and stop reading: what follows is lost.`,
+	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
+reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if p.Exchange.Call.Operation != a2a.SendStreamingMessage || s.Events == 0 || s.First != a2a.MessagePayload {
+			return
+		}
+		if isOver(p) || p.Answer == nil || isStatus(p) {
+			return
+		}
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			fmt.Sprintf("%s follows the Message of event %d", p.Answer.Payload.Kind, s.Message),
+			"expected the stream to be that Message alone")
+	},
+}
+
+// StreamNoMessageInTaskStream reports a Message among the updates of a task.
+var StreamNoMessageInTaskStream = &analysis.Rule{
+	ID:       "stream-no-message-in-task-stream",
+	Title:    "Message in the stream of a task",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
+where there is no task: clients that meet one in between drop it, or take the task for answered.`,
+	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
+	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first
+is reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if p.Answer == nil || s.Events == 0 || s.First != a2a.TaskPayload {
+			return
+		}
+		p.Applied()
+		if p.Answer.Payload.Kind == a2a.MessagePayload {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a Message follows the Task of event %d", s.Begun),
+				"expected only updates of the task")
+		}
+	},
+}
+
+// StreamTaskSnapshotPosition reports a Task in the middle of a stream.
+var StreamTaskSnapshotPosition = &analysis.Rule{
+	ID:       "stream-task-snapshot-position",
+	Title:    "Task in the middle of a stream",
+	Level:    analysis.Should,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("11.7", a2a.V1_0),
+	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
+expected: clients may take a second Task for the last event, or build the artifacts anew from it and then add to them
+twice.`,
+	Fix: `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
+	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of
+several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) ||
+			p.Answer == nil {
+			return
+		}
+		switch kind := p.Answer.Payload.Kind; kind {
+		case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+			if s.Snapshot == s.Newest {
+				p.Report(p.Exchange.ResponsePlace().Event(s.Snapshot),
+					fmt.Sprintf("a Task stands in the middle of the stream, and %s follows it", kind), "expected it first or last")
+			}
+		}
+	},
+}
+
+// StreamRPCEnvelope reports an event of a JSON-RPC stream that is no JSON-RPC response.
+var StreamRPCEnvelope = &analysis.Rule{
+	ID:       "stream-rpc-envelope",
+	Title:    "event is not a JSON-RPC response",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.3.1", a2a.V0_3),
+		rule.Cite("9.4.2", a2a.V1_0),
+	),
+	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
+	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an
+object without the envelope, or from anything else, they get nothing.`,
+	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
+belongs to HTTP+JSON.`,
+	Silent: `What is not JSON at all, blank data, and several values in one event are left to the rules about them; so
+is a response that only lacks one of its members; events of a type of their own that hold nothing of A2A. Of several
+such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Exchange.Call.Batch != nil {
+			return
+		}
+		p.Applied()
+		if p.Answer.IsEnvelope {
+			return
+		}
+		what := p.Answer.Payload.Kind.String()
+		if root := p.Answer.Doc.Root; root.Kind() != a2a.Object {
+			what = root.Kind().String()
+		}
+		p.Report(p.Place.At(""), "the data is a bare "+what, "expected a JSON-RPC response")
+	},
+}
+
+// StreamRPCID reports an event whose id is not the request's.
+var StreamRPCID = &analysis.Rule{
+	ID:       "stream-rpc-id",
+	Title:    "event's JSON-RPC id differs from the request's",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("7.2.1", a2a.V0_1),
+		rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
+	),
+	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
+client that checks it drops events with another one.`,
+	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
+	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event
+without id is not judged here. Of several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		asked := p.Exchange.Call.ID
+		if p.Answer == nil || !rule.IsID(asked) || !p.Answer.ID.Exists() {
+			return
+		}
+		p.Applied()
+		if failure := p.Answer.Err; p.Answer.ID.IsNull() && failure != nil &&
+			(failure.Name == a2a.ParseError || failure.Name == a2a.InvalidRequest) {
+			return
+		}
+		if !a2a.SameID(asked, p.Answer.ID) {
+			p.Report(p.Place.At("/id"), "id is "+analysis.Quote(p.Answer.ID),
+				"expected "+analysis.Quote(asked)+", the id of the request")
+		}
+	},
+}
+
+// StreamRESTBare reports an event of an HTTP+JSON stream in the envelope of the other binding.
+var StreamRESTBare = &analysis.Rule{
+	ID:       "stream-rest-bare",
+	Title:    "HTTP+JSON event in a JSON-RPC envelope",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Bindings: rule.OnREST,
+	Cites: slices.Concat(
+		rule.Cite("3.3.3", a2a.V0_3),
+		rule.Cite("11.7", a2a.V1_0),
+	),
+	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this
+binding finds none of the members that it knows in a JSON-RPC response.`,
+	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
+interface.`,
+	Silent: `In 0.3, whose text leaves the form open, it is a note. Of several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer == nil || p.Answer.Doc.Err != nil {
+			return
+		}
+		p.Applied()
+		worst := analysis.Error
+		if p.Dialects.Has(a2a.V0_3) {
+			worst = analysis.Note
+		}
+		if p.Answer.IsEnvelope {
+			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself", analysis.AtMost(worst))
+		}
+	},
+}
+
+// StreamErrorLast reports events after an error.
+var StreamErrorLast = &analysis.Rule{
+	ID:       "stream-error-last",
+	Title:    "stream goes on after an error",
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("7.2.1", rule.Before1...),
+		rule.Cite("9.4.2", a2a.V1_0),
+	),
+	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so what comes later reaches
+nobody, while the agent believes it was delivered. No sentence since 0.1 says so outright.`,
+	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an
+error.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
+reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.Failed == 0 || isOver(p) || p.Answer == nil {
+			return
+		}
+		at, what := lateEvent(p)
+		p.Report(at, fmt.Sprintf("%s after the error of event %d", what, s.Failed), "expected the stream to close")
+	},
+}

@@ -1,0 +1,153 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Cancel is the family of rules about the cancellation of a task that has ended.
+var Cancel = rule.Family{
+	Name:     "cancel",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.TaskSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	StateCancelTerminal,
+	StateCancelTerminalCode,
+	StateCancelChangesTerminal,
+)
+
+// StateCancelTerminal reports a finished task whose cancellation succeeds.
+var StateCancelTerminal = &analysis.Rule{
+	ID:    "state-cancel-terminal",
+	Title: "cancellation of a finished task is not refused",
+	Level: analysis.Must,
+	If:    analysis.OfTask,
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites: slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
+	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
+that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
+	Fix: `Answer -32002, TaskNotCancelableError, when the task has ended.`,
+	Silent: `Tasks that are canceled already, for which success is right; answers that show another state, which other
+rules judge; tasks whose end was not fully delivered before the request began; in versions before 0.2.4 tasks that got a
+message since. Before 1.0 only the error is defined and not when to send it: there it is a warning.`,
+	Check: func(p *analysis.Pass) {
+		ended, worst := cancels(p)
+		if ended == nil || p.Task.TaskID != ended.TaskID {
+			return
+		}
+		p.Applied()
+		if now := p.Task.State; now != ended.State && now != a2a.Canceled && now.Known() {
+			return
+		}
+		p.Report(p.Task.StatePlace(),
+			fmt.Sprintf("task %s ended as %s at %s, and its cancellation succeeds", analysis.QuoteText(ended.TaskID),
+				analysis.QuoteText(ended.Spelling), ended.StatePlace()),
+			"expected TaskNotCancelableError (-32002)", analysis.AtMost(worst))
+	},
+}
+
+// cancels returns how the task had ended that is being canceled, unless it was canceled before, and how bad it is to go
+// along with that.
+func cancels(p *analysis.Pass) (ended *analysis.TaskObservation, worst analysis.Severity) {
+	if p.Exchange.Call.Operation != a2a.CancelTask {
+		return nil, 0
+	}
+	ended = task.Of(p).EndedBefore(p.Exchange)
+	if ended == nil || ended.State == a2a.Canceled || !rule.StillEnded(p, task.Of(p).Named(p.Exchange)) {
+		return nil, 0
+	}
+	if p.Dialects == a2a.Of(a2a.V1_0) {
+		return ended, analysis.Error
+	}
+	return ended, analysis.Warning
+}
+
+// StateCancelTerminalCode reports the cancellation of a finished task refused with the wrong error.
+var StateCancelTerminalCode = &analysis.Rule{
+	ID:       "state-cancel-terminal-code",
+	Title:    "cancellation of a finished task refused with the wrong error",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen,
+	If:       analysis.OfTask,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
+	Covers:   rule.CodeRules,
+	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
+(-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure
+where there is none.`,
+	Fix: `Answer -32002 with the reason TASK_NOT_CANCELABLE when the task has ended.`,
+	Silent: `TaskNotFoundError (the task may have been removed); tasks that are canceled already; refusals with a cause of
+their own (credentials, rate, version, extensions); errors with a code of the agent's own that do not speak of the
+task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the
+request began; in versions before 0.2.4 tasks that got a message since. An agent that cannot cancel at all and says so
+is a note. Before 1.0 it is a warning.`,
+	Check: func(p *analysis.Pass) {
+		ended, worst := cancels(p)
+		if ended == nil || !refused(p, a2a.MethodNotFound) {
+			return
+		}
+		p.Applied()
+		failure := p.Answer.Err
+		switch failure.Name {
+		case a2a.TaskNotCancelable, a2a.TaskNotFound, a2a.InvalidTaskState:
+			return
+		case a2a.UnsupportedOperation, a2a.MethodNotFound:
+			worst = analysis.Note
+		}
+		p.Report(p.Place.At(failure.Pointer),
+			fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analysis.QuoteText(ended.TaskID),
+				analysis.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+			"expected TaskNotCancelableError (-32002)", analysis.AtMost(worst))
+	},
+}
+
+// StateCancelChangesTerminal reports a finished task that a cancellation turned into a canceled one.
+var StateCancelChangesTerminal = &analysis.Rule{
+	ID:       "state-cancel-changes-terminal",
+	Title:    "finished task becomes canceled",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
+	Bindings: rule.OnAll,
+	Cites:    slices.Concat(rule.Cite("7.4", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
+	Covers: []string{
+		"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early",
+		"state-final-state-agrees",
+	},
+	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Clients that saw the
+first end acted on it; now the record says that nothing was delivered.`,
+	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,
+	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it; in
+versions before 0.2.4 tasks that got a message since; there it is a warning.`,
+	Check: func(p *analysis.Pass) {
+		now := p.Task
+		known := task.Of(p).Get(p.Exchange, now.TaskID)
+		if known == nil || known.Terminal == nil || known.Terminal.State == a2a.Canceled || !now.State.Known() {
+			return
+		}
+		cancellation := known.CanceledLate(p.Exchange)
+		if cancellation == nil || !rule.StillEnded(p, known) {
+			return
+		}
+		p.Applied()
+		if now.State != a2a.Canceled {
+			return
+		}
+		worst := max(rule.RestartSeverity(p), analysis.Warning)
+		before := known.Terminal
+		p.Report(now.StatePlace(),
+			fmt.Sprintf("task %s is %s since the cancellation at %s, and had ended as %s at %s", analysis.QuoteText(now.TaskID),
+				analysis.QuoteText(now.Spelling),
+				cancellation.Place, analysis.QuoteText(before.Spelling), before.StatePlace()),
+			"expected TaskNotCancelableError (-32002) and the state it had", analysis.AtMost(worst))
+	},
+}

@@ -1,0 +1,327 @@
+package task
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Contexts is the family of rules about the ids of contexts.
+var Contexts = rule.Family{
+	Name:     "context",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	Bindings: rule.OnCall,
+}.Of(
+	IDContextPreserved,
+	IDContextPreserved0x,
+	IDContextInferred,
+	IDContextMismatchRejected,
+	IDContextStable,
+	IDStreamContextConsistent,
+	IDStatusMessageTask,
+)
+
+// IDContextPreserved reports a new task or message in another context than the client asked for.
+var IDContextPreserved = &analysis.Rule{
+	ID:    "id-context-preserved",
+	Title: "answer is in another context than the message",
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites: rule.Cite("3.4.1", a2a.V1_0),
+	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the
+message; if it takes another one, the client does not notice that the agent has forgotten what was said.`,
+	Fix: `Put the task or message into the context that the message names, or answer with an error.`,
+	Silent: `Messages that name a task, whose context counts. Where the answer names no context, the first one that is ever
+named for its task counts.`,
+	Check: func(p *analysis.Pass) {
+		checkContextPreserved(p)
+	},
+}
+
+// IDContextPreserved0x is the same before 1.0, where no text demands it.
+var IDContextPreserved0x = &analysis.Rule{
+	ID:    "id-context-preserved-0x",
+	Title: "answer is in another context than the message, before 1.0",
+	Level: analysis.Advice,
+	On:    analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was
+said, and the client does not notice.`,
+	Fix: `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
+	Silent: `Messages that name a task, whose context counts. Where the answer names no context, the first one that is ever
+named for its task counts.`,
+	Check: func(p *analysis.Pass) {
+		checkContextPreserved(p)
+	},
+}
+
+func checkContextPreserved(p *analysis.Pass) {
+	call := &p.Exchange.Call
+	if p.Kind == analysis.TaskSeen {
+		checkFirstContext(p)
+		return
+	}
+	if call.TaskID != "" || call.ContextID == "" {
+		return
+	}
+	payload, ok := answeredSend(p)
+	if !ok {
+		return
+	}
+	if id := payload.Value.Get("contextId"); id.Text() != "" {
+		p.Applied()
+		if !id.Is(call.ContextID) {
+			p.Report(p.Place.At(id.Pointer()), "contextId is "+analysis.Quote(id),
+				"expected "+analysis.QuoteText(call.ContextID)+", as the client sent it")
+		}
+	}
+}
+
+// checkFirstContext judges the first context that is named for a task, where the answer to the message that made the
+// task named none.
+func checkFirstContext(p *analysis.Pass) {
+	x, now := p.Exchange, p.Task
+	if now.ContextID == "" {
+		return
+	}
+	known := task.Of(p).Get(x, now.TaskID)
+	var asked string
+	switch {
+	case x.Call.Operation.Sends() && x.Call.TaskID == "":
+		if x.Stream == nil || rule.OpensStream(p) || stream.Of(p).In(x).NamedContext != nil {
+			return
+		}
+		asked = x.Call.ContextID
+	case known != nil && known.Created != nil && known.Context == nil:
+		asked = known.Created.ContextID
+	}
+	if asked == "" {
+		return
+	}
+	p.Applied()
+	if now.ContextID != asked {
+		p.Report(now.ContextPlace(),
+			"task "+analysis.QuoteText(now.TaskID)+" is in context "+analysis.QuoteText(now.ContextID),
+			"expected "+analysis.QuoteText(asked)+", which the message named that made it")
+	}
+}
+
+// answeredSend returns what a successful answer to a message, or the first event of one, holds.
+func answeredSend(p *analysis.Pass) (*a2a.Payload, bool) {
+	if !p.Exchange.Call.Operation.Sends() || p.Answer == nil || p.Answer.Err != nil ||
+		p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
+		return nil, false
+	}
+	switch p.Answer.Payload.Kind {
+	case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+		return &p.Answer.Payload, true
+	}
+	return nil, false
+}
+
+// IDContextInferred reports a task that a message has moved to another context.
+var IDContextInferred = &analysis.Rule{
+	ID:     "id-context-inferred",
+	Title:  "message without a context moves its task to another one",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.TaskSeen | analysis.AnswerSeen | analysis.EventSeen,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("3.4.3", a2a.V1_0),
+	Covers: []string{"id-context-stable"},
+	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it
+cuts the conversation in two.`,
+	Fix:    `Take the context from the stored task when the message names none.`,
+	Silent: `Answers that name no context or another task, and tasks whose context is not known.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if !call.Operation.Sends() || call.TaskID == "" || call.ContextID != "" {
+			return
+		}
+		id, got, at := answerContext(p)
+		known := task.Of(p).Get(p.Exchange, call.TaskID)
+		if id != call.TaskID || got == "" || known == nil || known.Context == nil {
+			return
+		}
+		p.Applied()
+		if known.Context.ContextID != got {
+			p.Report(at,
+				"the answer to a message to task "+analysis.QuoteText(id)+" is in context "+analysis.QuoteText(got),
+				"expected "+analysis.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
+		}
+	},
+}
+
+// answerContext returns which task is at hand, or the message of which task, and in which context it is.
+func answerContext(p *analysis.Pass) (taskID, contextID string, at analysis.Place) {
+	switch {
+	case p.Task != nil:
+		return p.Task.TaskID, p.Task.ContextID, p.Task.ContextPlace()
+	case p.Answer != nil && p.Answer.Payload.Kind == a2a.MessagePayload:
+		m := a2a.Message{Value: p.Answer.Payload.Value}
+		return m.TaskID(), m.ContextID(), p.Place.At(m.Get("contextId").Pointer())
+	}
+	return "", "", analysis.Place{}
+}
+
+// IDContextMismatchRejected reports a message to a task of another context that was taken.
+var IDContextMismatchRejected = &analysis.Rule{
+	ID:     "id-context-mismatch-rejected",
+	Title:  "message is taken although its task is in another context",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("3.4.3", a2a.V1_0),
+	Covers: []string{"id-context-stable"},
+	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it
+answers in a conversation that the client did not mean, so that it has to refuse.`,
+	Fix: `Compare message.contextId with the context of the stored task, and answer with InvalidParams (-32602) if they
+differ.`,
+	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved ||
+			x.Call.ContextID == "" || task.Of(p).Named(x).Context.ContextID == x.Call.ContextID {
+			return
+		}
+		known := task.Of(p).Named(x).Context
+		payload, taken := answeredSend(p)
+		if !taken && (p.Answer == nil || p.Answer.Err == nil) {
+			return
+		}
+		p.Applied()
+		if taken {
+			p.Report(p.Place.At(payload.Pointer),
+				"the answer to a message in context "+analysis.QuoteText(x.Call.ContextID)+" to task "+
+					analysis.QuoteText(x.Call.TaskID)+" is a "+payload.Kind.String(),
+				"expected an error, since the task is in context "+analysis.QuoteText(known.ContextID)+" at "+
+					known.ContextPlace().String())
+		}
+	},
+}
+
+// IDContextStable reports a task that moves to another context.
+var IDContextStable = &analysis.Rule{
+	ID:       "id-context-stable",
+	Title:    "context id of a task changes",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{task.Tracker},
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.1", a2a.V1_0),
+	),
+	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one
+the next turn lands in another conversation, and what was said before is lost to the agent.`,
+	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
+	Silent: `Objects that carry no context id.`,
+	Check: func(p *analysis.Pass) {
+		if p.Task.ContextID == "" {
+			return
+		}
+		known := task.Of(p).Get(p.Exchange, p.Task.TaskID)
+		if known == nil || known.Context == nil {
+			return
+		}
+		p.Applied()
+		if known.Context.ContextID != p.Task.ContextID {
+			p.Report(p.Task.ContextPlace(),
+				"task "+analysis.QuoteText(p.Task.TaskID)+" is in context "+analysis.QuoteText(p.Task.ContextID),
+				"expected "+analysis.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
+		}
+	},
+}
+
+// IDStreamContextConsistent reports a stream in two contexts.
+var IDStreamContextConsistent = &analysis.Rule{
+	ID:    "id-stream-context-consistent",
+	Title: "events of one stream name different contexts",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.TaskSeen,
+	If:    analysis.Streamed,
+	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.2.1", a2a.V1_0),
+	),
+	Covers: []string{"id-context-stable", "id-context-inferred"},
+	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next
+message, which lands in another conversation if that event has another one.`,
+	Fix: `Make the context id once, when the task is made, and write the stored one into every event.`,
+	Silent: `Events without a context id, and one that names the task's own context after one that did not, which another
+rule has reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		now := p.Task
+		if x.Stream == nil || stream.Of(p).In(x).NamedContext == nil || now.ContextID == "" {
+			return
+		}
+		first := stream.Of(p).In(x).NamedContext
+		p.Applied()
+		if now.ContextID == first.ContextID || first.TaskID != now.TaskID {
+			return
+		}
+		if known := task.Of(p).Get(x, now.TaskID); known != nil && known.Context != nil &&
+			known.Context.ContextID == now.ContextID {
+			return
+		}
+		p.Report(now.ContextPlace(), "the event is in context "+analysis.QuoteText(now.ContextID),
+			"expected "+analysis.QuoteText(first.ContextID)+", as at "+first.ContextPlace().String())
+	},
+}
+
+// IDStatusMessageTask reports the message of a status that names another task or context.
+var IDStatusMessageTask = &analysis.Rule{
+	ID:       "id-status-message-task",
+	Title:    "message of a status names another task or context",
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.SnapshotSeen | analysis.UpdateSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+	),
+	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that
+store messages by these ids file it where nobody looks.`,
+	Fix:    `Write the ids of the task into the message, or none.`,
+	Silent: `Messages that name neither, and tasks that have no id.`,
+	Check: func(p *analysis.Pass) {
+		o := p.Entity
+		message := a2a.Status{Value: o.Get("status")}.Message()
+		if message.Kind() != a2a.Object {
+			return
+		}
+		id := o.Get("id")
+		if p.Kind == analysis.UpdateSeen {
+			id = o.Get("taskId")
+		}
+		for _, pair := range [...]struct {
+			name      string
+			own, said a2a.Value
+		}{{"taskId", id, message.Get("taskId")}, {"contextId", o.Get("contextId"), message.Get("contextId")}} {
+			own := pair.own.Text()
+			if own == "" || pair.said.Text() == "" {
+				continue
+			}
+			p.Applied()
+			if !pair.said.Is(own) {
+				p.Report(p.Place.At(pair.said.Pointer()), pair.name+" is "+analysis.Quote(pair.said),
+					"expected "+analysis.QuoteText(own)+", as the task has it")
+				return
+			}
+		}
+	},
+}

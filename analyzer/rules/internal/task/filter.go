@@ -1,0 +1,357 @@
+package task
+
+import (
+	"bytes"
+	"time"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/page"
+	"a2atap/proxy/a2a"
+)
+
+// Filter is the family of rules about which tasks a list holds, and in which order.
+var Filter = rule.Family{
+	Name:     "filter",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+}.Of(
+	ListSorted,
+	ListFilterContext,
+	ListFilterStatus,
+	ListFilterTime,
+	ListArtifactsOmitted,
+	ListDuplicateTask,
+	ListScope,
+)
+
+// A timestamp is a time as a message gives it.
+type timestamp struct {
+	time.Time
+	unit time.Duration // of its last digit
+}
+
+// timestampOf reads a timestamp (RFC 3339). What is none gives false.
+func timestampOf(v a2a.Value) (timestamp, bool) {
+	raw := v.Raw()
+	if v.Kind() != a2a.String || len(raw) < 2 {
+		return timestamp{}, false
+	}
+	return parseTimestamp(raw[1 : len(raw)-1])
+}
+
+func parseTimestamp(text []byte) (timestamp, bool) {
+	s := timestamp{unit: time.Second}
+	if s.UnmarshalText(text) != nil {
+		return timestamp{}, false
+	}
+	if point := bytes.IndexByte(text, '.'); point >= 0 {
+		for _, c := range text[point+1:] {
+			if c < '0' || c > '9' || s.unit == 1 {
+				break
+			}
+			s.unit /= 10
+		}
+	}
+	return s, true
+}
+
+// before reports whether s is earlier than t, as far as the less precise of the two can tell.
+func (s timestamp) before(t timestamp) bool {
+	unit := max(s.unit, t.unit)
+	return s.Truncate(unit).Before(t.Truncate(unit))
+}
+
+// ListSorted reports a page whose tasks are not in order.
+var ListSorted = &analysis.Rule{
+	ID:    "list-sorted",
+	Title: "tasks of a list are not sorted by time",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Needs: []*analysis.Tracker{page.Tracker},
+	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and
+stop at the first task that they know; what stands behind it they never see.`,
+	Fix:    `Sort by status.timestamp, newest first, before you page.`,
+	Silent: `Tasks without a timestamp, and differences below the precision of the coarser of two.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		if !ok {
+			return
+		}
+		var last timestamp
+		var lastText a2a.Value
+		for _, t := range page.Get("tasks").Elems() {
+			v := t.Get("status").Get("timestamp")
+			now, ok := timestampOf(v)
+			if !ok {
+				continue
+			}
+			if !last.IsZero() {
+				p.Applied()
+				if last.before(now) {
+					p.Report(p.Place.At(v.Pointer()), "timestamp "+analysis.Quote(v)+" follows "+analysis.Quote(lastText),
+						"expected the newest first")
+					return
+				}
+			}
+			last, lastText = now, v
+		}
+		checkOrderOfPages(p, page)
+	},
+}
+
+// checkOrderOfPages looks for a task that should have stood before one on an earlier page.
+func checkOrderOfPages(p *analysis.Pass, list a2a.Value) {
+	eachListed(list, func(t a2a.Task) bool {
+		at, ok := t.Time()
+		if !ok {
+			return true
+		}
+		older, misplaced := page.Of(p).Misplaced(p.Exchange, t.ID(), at)
+		if !misplaced {
+			return true
+		}
+		v := t.Status().Get("timestamp")
+		p.Report(p.Place.At(v.Pointer()),
+			"timestamp "+analysis.Quote(v)+", which was seen before the first page, follows the older task at "+older.String(),
+			"expected the newest first")
+		return false
+	})
+}
+
+// filterText returns the value of a filter, which stands in params or in the query; "" if there is none.
+func filterText(p *analysis.Pass, name, snake string) string {
+	call := &p.Exchange.Call
+	if call.Binding == a2a.HTTPJSON {
+		text, _ := call.QueryValue(name)
+		return text
+	}
+	return rule.Member(call.Params, name, snake).Text()
+}
+
+// eachListed calls f for each task of a page until f returns false.
+func eachListed(page a2a.Value, f func(t a2a.Task) bool) {
+	for _, v := range page.Get("tasks").Elems() {
+		if v.Kind() == a2a.Object && !f(a2a.Task{Value: v}) {
+			return
+		}
+	}
+}
+
+// ListFilterContext reports a task of a context that was not asked for.
+var ListFilterContext = &analysis.Rule{
+	ID:    "list-filter-context",
+	Title: "list holds a task of another context",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among
+them is confusing at best, and somebody else's data at worst.`,
+	Fix:    `Apply contextId before you page.`,
+	Silent: `An empty contextId, which is not a filter, and tasks that name no context.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		want := filterText(p, "contextId", "context_id")
+		if !ok || want == "" {
+			return
+		}
+		eachListed(page, func(t a2a.Task) bool {
+			id := t.Get("contextId")
+			if id.Kind() != a2a.String || id.Is("") {
+				return true
+			}
+			p.Applied()
+			if id.Is(want) {
+				return true
+			}
+			p.Report(p.Place.At(id.Pointer()), "contextId is "+analysis.Quote(id),
+				"expected "+analysis.QuoteText(want)+", as the filter says")
+			return false
+		})
+	},
+}
+
+// ListFilterStatus reports a task in a state that was not asked for.
+var ListFilterStatus = &analysis.Rule{
+	ID:    "list-filter-status",
+	Title: "list holds a task in another state",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows
+those that work. A task in another state is handled wrongly.`,
+	Fix: `Apply status before you page, to the state that you then print.`,
+	Silent: `No filter: status is left out, empty, unspecified, or no state. A state in the spelling of another version,
+which is the client's fault: the agent may not know it. Tasks whose state is not known.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		text := filterText(p, "status", "status")
+		want := a2a.StateOf(text)
+		if !ok || !want.Known() || text != want.Spelling(a2a.V1_0) {
+			return
+		}
+		eachListed(page, func(t a2a.Task) bool {
+			state := t.State()
+			if !state.Known() {
+				return true
+			}
+			p.Applied()
+			if state == want {
+				return true
+			}
+			p.Report(p.Place.At(t.Status().StateValue().Pointer()), "state is "+analysis.QuoteText(t.StateText()),
+				"expected "+analysis.QuoteText(text)+", as the filter says")
+			return false
+		})
+	},
+}
+
+// ListFilterTime reports a task that is older than was asked for.
+var ListFilterTime = &analysis.Rule{
+	ID:    "list-filter-time",
+	Title: "list holds a task that is too old",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles
+again what it has handled.`,
+	Fix: `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
+	Silent: `The very time of the filter, differences below the precision of the coarser of two, and what is not a
+timestamp.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		text := filterText(p, "statusTimestampAfter", "status_timestamp_after")
+		if !ok || text == "" {
+			return
+		}
+		from, ok := parseTimestamp([]byte(text))
+		if !ok {
+			return
+		}
+		eachListed(page, func(t a2a.Task) bool {
+			v := t.Status().Get("timestamp")
+			at, ok := timestampOf(v)
+			if !ok {
+				return true
+			}
+			p.Applied()
+			if !at.before(from) {
+				return true
+			}
+			p.Report(p.Place.At(v.Pointer()), "timestamp is "+analysis.Quote(v),
+				"expected none before "+analysis.QuoteText(text)+", as the filter says")
+			return false
+		})
+	},
+}
+
+// ListArtifactsOmitted reports artifacts in a list that nobody wanted.
+var ListArtifactsOmitted = &analysis.Rule{
+	ID:    "list-artifacts-omitted",
+	Title: "list holds artifacts that were not asked for",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list or
+null in their place tells clients that the task has made nothing.`,
+	Fix:    `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
+	Silent: `A value of includeArtifacts that is neither true nor false.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		if !ok || !withoutArtifacts(&p.Exchange.Call) {
+			return
+		}
+		eachListed(page, func(t a2a.Task) bool {
+			p.Applied()
+			artifacts := t.Get("artifacts")
+			if !artifacts.Exists() {
+				return true
+			}
+			seen := "artifacts without includeArtifacts"
+			if artifacts.IsNull() {
+				seen = "artifacts is null without includeArtifacts"
+			}
+			p.Report(p.Place.At(artifacts.Pointer()), seen, "expected no such member")
+			return false
+		})
+	},
+}
+
+// withoutArtifacts reports whether a request for a list surely wants no artifacts.
+func withoutArtifacts(call *a2a.Call) bool {
+	if call.Binding == a2a.HTTPJSON {
+		text, ok := call.QueryValue("includeArtifacts")
+		return !ok || text == "false"
+	}
+	v := rule.Member(call.Params, "includeArtifacts", "include_artifacts")
+	include, ok := v.Bool()
+	return !rule.Given(v) || ok && !include
+}
+
+// ListDuplicateTask reports a task that stands twice on a page.
+var ListDuplicateTask = &analysis.Rule{
+	ID:    "list-duplicate-task",
+	Title: "task is listed twice on a page",
+	Level: analysis.Advice,
+	If:    analysis.OfTasks,
+	Doc:   `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
+	Fix:   `Select tasks by their id. A join that multiplies rows is the usual cause.`,
+	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very
+long pages only the first tasks are compared.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		if !ok {
+			return
+		}
+		var ids [maxPage][]byte
+		n := 0
+		eachListed(page, func(t a2a.Task) bool {
+			id := t.Get("id")
+			if id.Kind() != a2a.String || id.Is("") {
+				return true
+			}
+			p.Applied()
+			for _, earlier := range ids[:n] {
+				if bytes.Equal(earlier, id.Raw()) {
+					p.Report(p.Place.At(id.Pointer()), "task "+analysis.Quote(id)+" stands on the page already",
+						"expected each task once")
+					return false
+				}
+			}
+			ids[n] = id.Raw()
+			n++
+			return n < len(ids)
+		})
+	},
+}
+
+// maxPage is the most tasks that a page may have.
+const maxPage = 100
+
+// ListScope reports a task in the list of somebody who may not see it.
+var ListScope = &analysis.Rule{
+	ID:    "list-scope",
+	Title: "list holds a task that the client is not allowed to get",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.TaskSeen,
+	If:    analysis.OfTasks,
+	Needs: []*analysis.Tracker{answer.Tracker},
+	Cites: rule.Cite("13.1", a2a.V1_0),
+	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists
+it all the same: who asks for a list learns of other people's work.`,
+	Fix: `Apply the same check of permissions to ListTasks as to GetTask, before you count and page.`,
+	Silent: `Tasks that the same credentials have made, and requests without credentials. The finding is a note, since
+nobody can see what the credentials are good for.`,
+	Check: func(p *analysis.Pass) {
+		if p.Exchange.Call.Operation != a2a.ListTasks {
+			return
+		}
+		p.Applied()
+		if denied := answer.Of(p).Hidden(p.Exchange, p.Task.TaskID); denied != nil {
+			p.Report(p.Task.Object,
+				"task "+analysis.QuoteText(p.Task.TaskID)+" is listed, and was said not to exist at "+denied.Place.String(),
+				"expected no such task in the list", analysis.AtMost(analysis.Note))
+		}
+	},
+}

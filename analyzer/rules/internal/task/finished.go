@@ -1,0 +1,284 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Finished is the family of rules about messages and subscriptions to a task that has ended.
+var Finished = rule.Family{
+	Name:     "finished",
+	Side:     a2a.Agent,
+	Bindings: rule.OnCall,
+}.Of(
+	StateSendTerminalRejected,
+	StateSendTerminalRejectedV1,
+	StateSendTerminalCode,
+	StateSubscribeTerminal,
+	StateSubscribeTerminalCode,
+)
+
+const unless = "a message id that was sent to the task before (a retry), tasks whose end was not fully delivered " +
+	"before the request began"
+
+// StateSendTerminalRejected reports a message to a finished task that is not refused, before 1.0.
+var StateSendTerminalRejected = &analysis.Rule{
+	ID:       "state-send-terminal-rejected",
+	Title:    "message to a finished task is not refused",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
+	),
+	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
+success believes that its message is being worked on, while the others that know the task have stopped looking.`,
+	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and
+refer to the old one.`,
+	Silent: `Versions before 0.2.4, which allowed it; ` + unless + `. An answer with another task
+or a message is a note. Where no card says whether the agent may be older than 0.2.4, the finding is a warning.`,
+	Check: checkNotRefused,
+}
+
+// StateSendTerminalRejectedV1 is the same for 1.0, which names the error.
+var StateSendTerminalRejectedV1 = &analysis.Rule{
+	ID:       "state-send-terminal-rejected-v1",
+	Title:    "message to a finished task is not refused",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("3.1.1", a2a.V1_0),
+		rule.Cite("3.1.2", a2a.V1_0),
+	),
+	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that
+gets a success believes that its message is being worked on, while the others that know the task have stopped looking.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a
+new task in the same context, and refer to the old one.`,
+	Silent: `An answer with another task or a message is a note. Not judged: ` + unless + `.`,
+	Check:  checkNotRefused,
+}
+
+func checkNotRefused(p *analysis.Pass) {
+	x := p.Exchange
+	ended := task.Of(p).EndedBefore(x)
+	if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil ||
+		p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
+		return
+	}
+	worst := rule.RestartSeverity(p)
+	if worst == analysis.Note {
+		return
+	}
+	p.Applied()
+	payload := p.Answer.Payload
+	task := ""
+	switch payload.Kind {
+	case a2a.TaskPayload:
+		task = a2a.Task{Value: payload.Value}.ID()
+	case a2a.StatusPayload:
+		task = a2a.StatusUpdate{Value: payload.Value}.TaskID()
+	case a2a.ArtifactPayload:
+		task = a2a.ArtifactUpdate{Value: payload.Value}.TaskID()
+	case a2a.MessagePayload:
+	default:
+		return
+	}
+	if task != ended.TaskID {
+		worst = analysis.Note
+	}
+	p.Report(p.Place.At(payload.Pointer),
+		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analysis.QuoteText(ended.TaskID),
+			analysis.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+		"expected an error", analysis.AtMost(worst))
+}
+
+// StateSendTerminalCode reports a message to a finished task refused with the wrong error.
+var StateSendTerminalCode = &analysis.Rule{
+	ID:       "state-send-terminal-code",
+	Title:    "message to a finished task refused with the wrong error",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
+	Cites:    rule.Cite("3.1.1", a2a.V1_0),
+	Covers:   rule.CodeRules,
+	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
+client knows that it has to start a new task; with another one it repairs a request that was right, or tries again
+without end.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the
+message is terminal.`,
+	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry),
+refusals with a cause of their own (credentials, rate, version, extensions, content types, a method that the agent does
+not know, a request that is wrong in itself), errors with a code of the agent's own that do not speak of the task's
+state, HTTP+JSON errors that do not say which they are, and tasks whose end was not fully delivered before the request
+began.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		ended := task.Of(p).EndedBefore(p.Exchange)
+		if !call.Operation.Sends() || ended == nil || task.Of(p).Retry(p.Exchange) || !refused(p) || badRequest(p) {
+			return
+		}
+		p.Applied()
+		reportWrongRefusal(p, ended)
+	},
+}
+
+// StateSubscribeTerminal reports a subscription to a finished task that is not refused.
+var StateSubscribeTerminal = &analysis.Rule{
+	ID:       "state-subscribe-terminal",
+	Title:    "subscription to a finished task is not refused",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
+same makes the client wait for updates that cannot come, or take up a task that is over.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
+	Silent: `Streams that begin with an error (state-subscribe-terminal-code looks at it), and tasks whose end was not
+fully delivered before the request began.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		s, ended := stream.Of(p).In(x), task.Of(p).EndedBefore(x)
+		if x.Call.Operation != a2a.SubscribeToTask || ended == nil || s.Gap || s.Events > 0 || p.Answer == nil {
+			return
+		}
+		switch payload := p.Answer.Payload; {
+		case p.Answer.Err != nil:
+			p.Applied()
+		case payload.Kind == a2a.UnknownPayload, payload.Kind == a2a.NoPayload:
+		default:
+			p.Report(p.Place,
+				fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with a stream that begins with a %s",
+					analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+				"expected UnsupportedOperationError (-32004)")
+		}
+	},
+}
+
+// StateSubscribeTerminalCode reports a subscription to a finished task refused with the wrong error.
+var StateSubscribeTerminalCode = &analysis.Rule{
+	ID:       "state-subscribe-terminal-code",
+	Title:    "subscription to a finished task refused with the wrong error",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{answer.Tracker, task.Tracker},
+	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	Covers:   rule.CodeRules,
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
+client knows that nothing more will come and that it can get the task instead.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,
+	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of
+their own (credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the
+agent's own that do not speak of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was
+not fully delivered before the request began.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.TaskSeen {
+			reportFalseNotFound(p)
+			return
+		}
+		ended := task.Of(p).EndedBefore(p.Exchange)
+		if p.Exchange.Call.Operation != a2a.SubscribeToTask || ended == nil || !refused(p) {
+			return
+		}
+		p.Applied()
+		reportWrongRefusal(p, ended)
+	},
+}
+
+// refused reports whether what is at hand is an error that says which it is, without a cause that goes before the state
+// of the task. Errors of the names in accept count too.
+func refused(p *analysis.Pass, accept ...a2a.ErrorName) bool {
+	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
+		return false
+	}
+	switch p.Exchange.Response.Status {
+	case 401, 403, 407, 408, 413, 415, 429, 502, 503, 504:
+		return false
+	}
+	name := p.Answer.Err.Name
+	failed := p.Exchange.Call.Binding == a2a.HTTPJSON && p.Exchange.Response.Status == 500 && p.Answer.Err.Value.Exists()
+	if name == a2a.NoErrorName && failed { // where JSON-RPC has InternalError
+		return true
+	}
+	switch name {
+	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported,
+		a2a.PushNotSupported,
+		a2a.MethodNotFound, a2a.ParseError:
+		return slices.Contains(accept, name)
+	case a2a.OtherError: // such as one about credentials, for which there is no code
+		return rule.SpeaksOfState(p.Answer.Err.Message)
+	}
+	return true
+}
+
+// badRequest reports whether an error that blames the request may be right to do so: the request leaves out what every
+// message needs, or names another context than the task's.
+func badRequest(p *analysis.Pass) bool {
+	switch p.Answer.Err.Name {
+	case a2a.InvalidParams, a2a.InvalidRequest:
+	default:
+		if p.Exchange.Response.Status != 400 {
+			return false
+		}
+	}
+	x := p.Exchange
+	message := a2a.Message{Value: x.Call.Message}
+	known := task.Of(p).Named(x).Context
+	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ContextID
+	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 ||
+		x.Call.HistoryLength < 0 {
+		return true
+	}
+	for _, part := range message.Parts().All() {
+		if part.PartKind() == a2a.UnknownPart {
+			return true
+		}
+	}
+	return false
+}
+
+func reportWrongRefusal(p *analysis.Pass, ended *analysis.TaskObservation) {
+	failure := p.Answer.Err
+	if failure.Name == a2a.UnsupportedOperation || failure.Name == a2a.TaskNotFound {
+		return
+	}
+	p.Report(p.Place.At(failure.Pointer),
+		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analysis.QuoteText(ended.TaskID),
+			analysis.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+		"expected UnsupportedOperationError (-32004)")
+}
+
+// reportFalseNotFound reports a subscription that was told that the task is not found, when a later answer to the same
+// client knows it.
+func reportFalseNotFound(p *analysis.Pass) {
+	refused := answer.Of(p).RefusedSubscription(p.Exchange, p.Task.TaskID)
+	if refused == nil || p.Task.Late || !refused.Before(p.Exchange) {
+		return
+	}
+	p.Report(refused.Place,
+		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analysis.QuoteText(p.Task.TaskID),
+			p.Task.StatePlace()),
+		"expected UnsupportedOperationError (-32004)", analysis.Of(refused.Exchange))
+}

@@ -1,0 +1,141 @@
+package task
+
+import (
+	"strconv"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// History is the family of rules about how much of a task's history is sent.
+var History = rule.Family{
+	Name:     "history",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.2.4", a2a.V1_0),
+}.Of(
+	HistoryMax,
+	HistoryMax0x,
+	HistoryZeroOmitted,
+)
+
+// HistoryMax reports more messages than were asked for.
+var HistoryMax = &analysis.Rule{
+	ID:    "history-max",
+	Title: "more history than was asked for",
+	Level: analysis.Must,
+	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
+The agent may send fewer messages than that, and never more.`,
+	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in
+each Task of a stream, the first as the last.`,
+	Silent: `Requests without the limit, or with one that is not a whole number from 0. In a list of tasks the finding
+is a warning: there the limit stands in the schema's comments only.`,
+	Check: func(p *analysis.Pass) {
+		limit, ok := historyLimit(p)
+		if !ok || limit < 0 {
+			return
+		}
+		worst := analysis.Error
+		if p.Answer.Payload.Kind == a2a.TaskListPayload {
+			worst = analysis.Warning
+		}
+		checkHistory(p, limit, analysis.AtMost(worst))
+	},
+}
+
+// HistoryMax0x is the same before 1.0.
+var HistoryMax0x = &analysis.Rule{
+	ID:    "history-max-0x",
+	Title: "more history than was asked for, before 1.0",
+	Level: analysis.Should,
+	Cites: rule.Cite("7.3.1", rule.Before1...),
+	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
+The agent answers with the newest messages, up to that number.`,
+	Fix: `Cut history to the newest historyLength messages in the answers to a message and to tasks/get, and in each Task
+of a stream.`,
+	Silent: `A limit of zero, which before 1.0 means that none is asked for, and requests without the limit.`,
+	Check: func(p *analysis.Pass) {
+		if limit, ok := historyLimit(p); ok && limit > 0 {
+			checkHistory(p, limit)
+		}
+	},
+}
+
+// HistoryZeroOmitted reports an empty history where none was to be sent.
+var HistoryZeroOmitted = &analysis.Rule{
+	ID:    "history-zero-omitted",
+	Title: "empty history although none was wanted",
+	Level: analysis.Should,
+	Doc: `With historyLength 0 the client says that it wants no history, and the agent leaves the member out. An empty list
+tells clients that the task has no history, which they may believe.`,
+	Fix:    `Leave history out of tasks when historyLength is 0.`,
+	Silent: `null. A history with messages in it breaks a stricter rule, which reports it.`,
+	Check: func(p *analysis.Pass) {
+		limit, ok := historyLimit(p)
+		if !ok || limit != 0 {
+			return
+		}
+		tasksOf(p, func(t a2a.Task) bool {
+			history := t.Get("history")
+			p.Applied()
+			if history.Kind() != a2a.Array || history.Len() > 0 {
+				return true
+			}
+			p.Report(p.Place.At(history.Pointer()), "history is [] with historyLength 0", "expected no such member")
+			return false
+		})
+	},
+}
+
+// historyLimit returns how many messages of history a request wants at most, if what is at hand answers it.
+func historyLimit(p *analysis.Pass) (int64, bool) {
+	if p.Answer == nil || p.Answer.Err != nil {
+		return 0, false
+	}
+	call := &p.Exchange.Call
+	switch call.Operation {
+	case a2a.SendMessage, a2a.SendStreamingMessage, a2a.GetTask:
+	case a2a.ListTasks:
+		if !p.Dialects.Has(a2a.V1_0) { // no text says what a list is before
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	if v := historyLength(call); rule.Given(v) {
+		return wholeNumber(call, v)
+	}
+	return queryNumber(call, "historyLength")
+}
+
+// tasksOf calls f for the task of an answer, or for each of a list, until f returns false.
+func tasksOf(p *analysis.Pass, f func(t a2a.Task) bool) {
+	switch payload := &p.Answer.Payload; payload.Kind {
+	case a2a.TaskPayload:
+		f(a2a.Task{Value: payload.Value})
+	case a2a.TaskListPayload:
+		for t := range payload.Tasks() {
+			if t.Kind() == a2a.Object && !f(t) {
+				return
+			}
+		}
+	}
+}
+
+func checkHistory(p *analysis.Pass, limit int64, options ...analysis.Option) {
+	tasksOf(p, func(t a2a.Task) bool {
+		p.Applied()
+		history := t.Get("history")
+		n := history.Len()
+		if history.Kind() != a2a.Array || int64(n) <= limit {
+			return true
+		}
+		p.Report(p.Place.At(history.Pointer()), "history has "+analysis.Plural(n, "message"),
+			"expected at most "+strconv.FormatInt(limit, 10)+", as historyLength says", options...)
+		return false
+	})
+}

@@ -1,0 +1,332 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Identity is the family of rules about the ids of tasks.
+var Identity = rule.Family{
+	Name:     "identity",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.TaskSeen,
+}.Of(
+	IDTaskEchoV01,
+	IDSessionEchoV01,
+	IDEventEchoV01,
+	IDGetEcho,
+	IDTaskUnique,
+	IDTaskContinued,
+	IDStreamTaskConsistent,
+	IDSubscribeMatch,
+	IDTaskHistoryConsistent,
+)
+
+// IDTaskEchoV01 reports a task of 0.1 under another id than the client gave it.
+var IDTaskEchoV01 = &analysis.Rule{
+	ID:       "id-task-echo-v01",
+	Title:    "task has another id than the client gave it",
+	Level:    analysis.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.1", a2a.V0_1),
+	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under
+another id is one that the client does not know.`,
+	Fix:    `Keep params.id of tasks/send as the id of the task.`,
+	Silent: `Tasks without id, which another rule reports.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.SendMessage || call.TaskID == "" || !p.Task.Snapshot {
+			return
+		}
+		p.Applied()
+		reportOtherTask(p, "as the client sent it")
+	},
+}
+
+// IDSessionEchoV01 reports a task of 0.1 in another session than the client put it into.
+var IDSessionEchoV01 = &analysis.Rule{
+	ID:       "id-session-echo-v01",
+	Title:    "task is in another session than the client put it into",
+	Level:    analysis.Advice,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.1", a2a.V0_1),
+	Doc: `In 0.1 the client makes the id of a session, to group its tasks. A task that comes back in another session is
+lost from its group, and may be mixed with those of others.`,
+	Fix:    `Keep params.sessionId of tasks/send as the sessionId of the task.`,
+	Silent: `Requests and tasks without sessionId; tasks that a message continues.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		asked := call.Params.Get("sessionId")
+		if call.Operation != a2a.SendMessage || p.Answer == nil || p.Answer.Payload.Kind != a2a.TaskPayload || asked.Text() == "" ||
+			p.Dialects != a2a.Of(a2a.V0_1) || !p.Answer.Payload.Value.Get("id").Is(call.TaskID) {
+			return
+		}
+		got := p.Answer.Payload.Value.Get("sessionId")
+		if got.Text() == "" {
+			return
+		}
+		p.Applied()
+		if !got.Is(asked.Text()) {
+			p.Report(p.Place.At(got.Pointer()), "sessionId is "+analysis.Quote(got), "expected "+analysis.Quote(asked)+", as the client sent it")
+		}
+	},
+}
+
+// reportOtherTask reports an object that is about another task than the request.
+func reportOtherTask(p *analysis.Pass, why string, options ...analysis.Option) {
+	if asked := p.Exchange.Call.TaskID; p.Task.TaskID != asked {
+		p.Report(p.Task.TaskIDPlace(), "the id of the task is "+analysis.QuoteText(p.Task.TaskID),
+			"expected "+analysis.QuoteText(asked)+", "+why, options...)
+	}
+}
+
+// IDEventEchoV01 reports an event of 0.1 about another task than the request.
+var IDEventEchoV01 = &analysis.Rule{
+	ID:       "id-event-echo-v01",
+	Title:    "event names another task than the request",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.2.2", a2a.V0_1),
+	Covers:   []string{"id-stream-task-consistent"},
+	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries its id. A client that
+follows several tasks files the event under the wrong one, or drops it.`,
+	Fix:    `Write params.id of the request into the member id of every event.`,
+	Silent: `The id of the JSON-RPC request in its place is a note: early documents print that by mistake.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.SendStreamingMessage || call.TaskID == "" {
+			return
+		}
+		p.Applied()
+		worst := analysis.Error
+		if call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID {
+			worst = analysis.Note
+		}
+		reportOtherTask(p, "as the client sent it", analysis.AtMost(worst))
+	},
+}
+
+// IDGetEcho reports an answer with another task than was asked for.
+var IDGetEcho = &analysis.Rule{
+	ID:       "id-get-echo",
+	Title:    "another task than was asked for",
+	Level:    analysis.Must,
+	If:       analysis.OfTask,
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("7.3", rule.Before1...),
+		rule.Cite("3.1.3", a2a.V1_0),
+	),
+	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to
+the wrong client; after a cancel it may be the one that was stopped.`,
+	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
+	Silent: `Tasks without id, which another rule reports.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.GetTask && call.Operation != a2a.CancelTask || call.TaskID == "" || !p.Task.Snapshot {
+			return
+		}
+		p.Applied()
+		reportOtherTask(p, "as was asked for")
+	},
+}
+
+// IDTaskUnique reports one task id for two tasks.
+var IDTaskUnique = &analysis.Rule{
+	ID:       "id-task-unique",
+	Title:    "two sends were given the same new task id",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{task.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.4.2", a2a.V1_0),
+	),
+	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
+clients are given the same id, each reads the other's answers and can cancel the other's work.`,
+	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
+	Silent: `A repeated message id (a retry may be answered with the first task), messages into the context of the first
+task or that refer to it (the agent may go on with that task), and messages without an id.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot ||
+			rule.Given(rule.Member(call.Message, "taskId", "task_id")) { // of another type, and nobody knows how it was read
+			return
+		}
+		p.Applied()
+		known := task.Of(p).Get(p.Exchange, p.Task.TaskID)
+		if known == nil || known.Created == nil || known.Created.Place.Exchange == p.Task.Exchange {
+			return
+		}
+		first := known.Created
+		common := call.ContextID != "" && call.ContextID == first.ContextID
+		if first.MessageID == "" || known.WasSent(call.MessageID) || common {
+			return
+		}
+		if mayContinue(known, call.ContextID, p.Exchange.References()) ||
+			mayContinue(known, first.ContextID, first.References) {
+			return
+		}
+		p.Report(p.Task.TaskIDPlace(),
+			"new task "+analysis.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+
+				first.Place.String(),
+			"expected an id of its own")
+	},
+}
+
+// mayContinue reports whether an agent may answer a message that names no task with a task that it has already: the
+// message goes into the task's context, or refers to the task.
+func mayContinue(known *task.Task, contextID string, references []string) bool {
+	if slices.Contains(references, known.ID) {
+		return true
+	}
+	return contextID != "" && (known.Context == nil || contextID == known.Context.ContextID)
+}
+
+// IDTaskContinued reports a new task where a message went on with an old one.
+var IDTaskContinued = &analysis.Rule{
+	ID:       "id-task-continued",
+	Title:    "message to an active task is answered with another task",
+	Level:    analysis.Should,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+	),
+	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits without end,
+and what it knows is lost to the new one.`,
+	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
+make a task for every message have to be told.`,
+	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is
+a note.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || !p.Task.Snapshot || x.Stream != nil && !rule.OpensStream(p) {
+			return
+		}
+		active := task.Of(p).ActiveBefore(x)
+		if active == nil {
+			return
+		}
+		p.Applied()
+		if p.Task.TaskID == active.TaskID {
+			return
+		}
+		worst := analysis.Warning
+		if !p.Dialects.Has(a2a.V1_0) {
+			worst = analysis.Note
+		}
+		p.Report(p.Task.TaskIDPlace(),
+			fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analysis.QuoteText(p.Task.TaskID),
+				analysis.QuoteText(active.TaskID), analysis.QuoteText(active.Spelling), active.StatePlace()),
+			"expected the task that the message names", analysis.AtMost(worst))
+	},
+}
+
+// IDStreamTaskConsistent reports a stream about two tasks.
+var IDStreamTaskConsistent = &analysis.Rule{
+	ID:       "id-stream-task-consistent",
+	Title:    "events of one stream name different tasks",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	If:       analysis.Streamed,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.2", a2a.V1_0),
+	),
+	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of
+another task changes the wrong one.`,
+	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
+	Silent: `An event that names the task of the request after one that did not, which another rule has reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Stream == nil || stream.Of(p).In(x).NamedTask == nil {
+			return
+		}
+		first := stream.Of(p).In(x).NamedTask
+		p.Applied()
+		if now := p.Task; now.TaskID != first.TaskID && now.TaskID != x.Call.TaskID {
+			p.Report(now.TaskIDPlace(), "the event is about task "+analysis.QuoteText(now.TaskID),
+				"expected "+analysis.QuoteText(first.TaskID)+", as at "+first.TaskIDPlace().String())
+		}
+	},
+}
+
+// IDSubscribeMatch reports a stream about another task than was subscribed to.
+var IDSubscribeMatch = &analysis.Rule{
+	ID:       "id-subscribe-match",
+	Title:    "subscription is about another task",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	If:       analysis.OfTask,
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("7.7", a2a.V0_1),
+		rule.Cite("7.9", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.6", a2a.V1_0),
+	),
+	Covers: []string{"id-stream-task-consistent"},
+	Doc: `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has
+ended, or failed.`,
+	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
+	Silent: `Events that name no task.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.SubscribeToTask || call.TaskID == "" {
+			return
+		}
+		p.Applied()
+		reportOtherTask(p, "as was asked for")
+	},
+}
+
+// IDTaskHistoryConsistent reports a message in a task's history that says it belongs to another task.
+var IDTaskHistoryConsistent = &analysis.Rule{
+	ID:       "id-task-history-consistent",
+	Title:    "message in a task's history names another task",
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.MessageSeen,
+	If:       analysis.Told,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+	),
+	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the
+id that they name shows it under another task, or under one that it has never heard of.`,
+	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,
+	Silent: `Messages of the user, who may have sent them to an older task, and messages of a task that the client
+continues or refers to. Of several such messages in one exchange the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		m := p.Entity
+		if m.In != a2a.InHistory || m.Author != a2a.Agent {
+			return
+		}
+		named, own := m.Get("taskId"), m.Owner.Get("id")
+		if named.Kind() != a2a.String || own.Kind() != a2a.String || named.Is("") {
+			return
+		}
+		p.Applied()
+		id := named.Text()
+		if own.Is(id) || id == p.Exchange.Call.TaskID || slices.Contains(p.Exchange.References(), id) {
+			return
+		}
+		p.Report(p.Here("taskId"), "taskId is "+analysis.QuoteText(id)+" in the history of task "+analysis.Quote(own),
+			"expected that task's id")
+	},
+}

@@ -1,0 +1,246 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Lifecycle is the family of rules about the states of a task.
+var Lifecycle = rule.Family{
+	Name:     "lifecycle",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+}.Of(
+	StateTerminalImmutable,
+	StateTerminalImmutableEarly,
+	StateFinalStateAgrees,
+	StateStatusRegressTime,
+	StateUnknownTaskKnown,
+)
+
+// StateTerminalImmutable reports another state of a task that has already ended.
+var StateTerminalImmutable = &analysis.Rule{
+	ID:       "state-terminal-immutable",
+	Title:    "another state after a terminal state",
+	Level:    analysis.Must,
+	Once:     analysis.PerExchange,
+	On:       analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.3", a2a.V1_0),
+	),
+	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
+they answer a user, they stop listening), and nothing tells them that it was taken back.`,
+	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same
+context.`,
+	Silent: `Observations that overlap in time, whose order nobody knows; the state unknown; notifications and replayed
+events of a 0.2 or 0.3 resubscription, which may be late, unless they show another terminal state; 0.1 and versions
+before 0.2.4, which allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
+	Check: func(p *analysis.Pass) {
+		before, worst, judged := terminalBefore(p)
+		if !judged || worst == analysis.Note || rule.Reopens(p) {
+			return
+		}
+		p.Applied()
+		if p.Task.State != before.State {
+			reportRestart(p, before, worst)
+		}
+	},
+}
+
+// terminalBefore returns the terminal state of the task that is surely older than the state at hand, and how bad
+// another state can be: a note where the version allows a restart.
+func terminalBefore(p *analysis.Pass) (before *analysis.TaskObservation, worst analysis.Severity, judged bool) {
+	now := p.Task
+	known := task.Of(p).Get(p.Exchange, now.TaskID)
+	if known == nil || known.Terminal == nil || !now.State.Known() {
+		return nil, 0, false
+	}
+	if now.Late && !now.State.Terminal() || !now.After(known.Terminal, p.Exchange) {
+		return nil, 0, false
+	}
+	return known.Terminal, rule.RestartSeverity(p), true
+}
+
+func reportRestart(p *analysis.Pass, before *analysis.TaskObservation, worst analysis.Severity) {
+	now, at := p.Task, ""
+	if before.Exchange != now.Exchange {
+		at = " at " + before.StatePlace().String()
+	}
+	p.Report(now.StatePlace(),
+		fmt.Sprintf("task %s is %s after terminal state %s%s", analysis.QuoteText(now.TaskID),
+			analysis.QuoteText(now.Spelling), analysis.QuoteText(before.Spelling), at),
+		"expected no other state", analysis.AtMost(worst))
+}
+
+// StateTerminalImmutableEarly notes a restart where the version allows it.
+var StateTerminalImmutableEarly = &analysis.Rule{
+	ID:       "state-terminal-immutable-early",
+	Title:    "ended task is taken up again",
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.TaskSeen,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
+	Bindings: rule.OnAll,
+	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
+	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were
+written for them stop looking at the task when it ends, and miss what comes after.`,
+	Fix: `Start a new task for more work already now: it is right in every version.`,
+	Silent: `Versions since 0.2.4, which state-terminal-immutable judges; observations that overlap in time; the state
+unknown; notifications and replayed events, unless they show another terminal state.`,
+	Check: func(p *analysis.Pass) {
+		before, worst, judged := terminalBefore(p)
+		if !judged || worst != analysis.Note {
+			return
+		}
+		p.Applied()
+		if p.Task.State != before.State {
+			reportRestart(p, before, worst)
+		}
+	},
+}
+
+// StateFinalStateAgrees reports a poll that contradicts the terminal state that a stream or notification announced.
+var StateFinalStateAgrees = &analysis.Rule{
+	ID:       "state-final-state-agrees",
+	Title:    "polled task contradicts the end that was announced",
+	Level:    analysis.Must,
+	On:       analysis.TaskSeen,
+	If:       analysis.OfTask,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.3", a2a.V1_0),
+	),
+	Covers: []string{"state-terminal-immutable"},
+	Doc: `A stream or a notification said that the task has ended, and a client that asks for the task afterwards is
+told another state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled
+them.`,
+	Fix: `Store the terminal state before you announce it, and let every way to ask for a task read the same store.`,
+	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which
+allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
+	Check: func(p *analysis.Pass) {
+		before, worst, judged := terminalBefore(p)
+		if !judged || worst == analysis.Note || !before.Event || p.Exchange.Call.Operation != a2a.GetTask {
+			return
+		}
+		p.Applied()
+		now := p.Task
+		if now.State != before.State {
+			p.Report(now.StatePlace(),
+				fmt.Sprintf("task %s is %s, and %s announced %s", analysis.QuoteText(now.TaskID), analysis.QuoteText(now.Spelling),
+					before.StatePlace(), analysis.QuoteText(before.Spelling)),
+				"expected the state that was announced as terminal", analysis.AtMost(worst))
+		}
+	},
+}
+
+// StateStatusRegressTime notes a status that is older than one that came before it.
+var StateStatusRegressTime = &analysis.Rule{
+	ID:       "state-status-regress-time",
+	Title:    "status is older than the one before it",
+	Level:    analysis.Advice,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("6.2", rule.Before1...),
+		rule.Cite("3.5.2", a2a.V1_0),
+	),
+	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were
+made, so either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
+	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
+	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of
+a 0.x resubscription, and other tasks. Of several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		s := stream.Of(p).In(p.Exchange)
+		if s.Stamp == nil || p.Answer == nil ||
+			p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
+			return
+		}
+		payload := p.Answer.Payload
+		task, status := "", a2a.Status{}
+		switch payload.Kind {
+		case a2a.TaskPayload:
+			t := a2a.Task{Value: payload.Value}
+			task, status = t.ID(), t.Status()
+		case a2a.StatusPayload:
+			u := a2a.StatusUpdate{Value: payload.Value}
+			task, status = u.TaskID(), u.Status()
+		}
+		text := status.Get("timestamp").Text()
+		at, unit, ok := stream.ReadTimestamp(text)
+		if !ok || task != s.TaskID {
+			return
+		}
+		p.Applied()
+		if s.Stamp.Earlier(at, unit) {
+			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "timestamp")),
+				fmt.Sprintf("timestamp %s is before %s of event %d", analysis.QuoteText(text), analysis.QuoteText(s.Stamp.Text),
+					s.Stamp.K), "expected times that do not go back")
+		}
+	},
+}
+
+// StateUnknownTaskKnown notes that a task is not found any more.
+var StateUnknownTaskKnown = &analysis.Rule{
+	ID:       "state-unknown-task-known",
+	Title:    "task is not found shortly after it was shown",
+	Level:    analysis.Advice,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.NamesTask,
+	Needs:    []*analysis.Tracker{task.Tracker},
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("8.2", rule.Before1...),
+		rule.Cite("3.1.3", a2a.V1_0),
+	),
+	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
+removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
+	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch
+results late.`,
+	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times,
+push configurations, and messages to, cancellations of and subscriptions to a task that has ended, where this error is
+an accepted answer.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil ||
+			p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
+			return
+		}
+		last := task.Of(p).Named(x).Last
+		switch op := x.Call.Operation; {
+		case op == a2a.GetTask:
+		case op.Sends(), op == a2a.CancelTask, op == a2a.SubscribeToTask:
+			if last.State.Terminal() {
+				return
+			}
+		default:
+			return
+		}
+		if !x.BeganAfter(last.Moment()) || !last.ShownTo(x) || last.At.IsZero() || x.Started.Sub(last.At) > shortly {
+			return
+		}
+		p.Applied()
+		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.TaskNotFound {
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("task %s is not found, and was shown at %s", analysis.QuoteText(last.TaskID), last.Object),
+				"expected to find it again")
+		}
+	},
+}
+
+// shortly is how long ago a task was shown that should still be there.
+const shortly = time.Minute

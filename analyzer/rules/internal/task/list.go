@@ -1,0 +1,290 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/page"
+	"a2atap/proxy/a2a"
+)
+
+// List is the family of rules about pages of tasks.
+var List = rule.Family{
+	Name:     "list",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+}.Of(
+	ListNextTokenPresent,
+	ListLastPageToken,
+	ListPageTokenIgnored,
+	ListRequiredFields,
+	ListPageLimit,
+	ListPageSizeEcho,
+	ListTotalSize,
+)
+
+// ListNextTokenPresent reports a page that does not say whether there is another.
+var ListNextTokenPresent = &analysis.Rule{
+	ID:       "list-next-token-present",
+	Title:    "page of tasks without nextPageToken",
+	Level:    analysis.Must,
+	If:       analysis.OfTasks,
+	Bindings: rule.OnJSONCall,
+	Covers:   []string{"list-required-fields"},
+	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
+end of the list from an agent that does not page.`,
+	Fix: `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out
+unless they are told otherwise.`,
+	Silent: `The name next_page_token, which another rule reports.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		if !ok {
+			return
+		}
+		p.Applied()
+		if token := rule.Member(page, "nextPageToken", "next_page_token"); !rule.Given(token) {
+			p.Report(p.Place.At(valueOrHolder(token, page).Pointer()), rule.QuoteMember("nextPageToken", token),
+				`expected a text, "" on the last page`)
+		}
+	},
+}
+
+// pageOf returns the page of tasks that an answer is.
+func pageOf(p *analysis.Pass) (a2a.Value, bool) {
+	x := p.Exchange
+	if x.Call.Operation != a2a.ListTasks || p.Answer == nil || p.Answer.Err != nil || !rule.Succeeded(x.Response.Status) {
+		return a2a.Value{}, false
+	}
+	page := p.Answer.Payload.Value
+	return page, page.Kind() == a2a.Object
+}
+
+// valueOrHolder returns a value, or what it should be in if it is missing.
+func valueOrHolder(v, holder a2a.Value) a2a.Value {
+	if v.Exists() {
+		return v
+	}
+	return holder
+}
+
+// ListLastPageToken reports a token for a page after the last.
+var ListLastPageToken = &analysis.Rule{
+	ID:    "list-last-page-token",
+	Title: "nextPageToken although all tasks are on the page",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that
+always gives one it asks without end.`,
+	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
+	Silent: `Answers to a request with a pageToken, and pages without totalSize: there nobody can tell how many tasks are
+left.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		total, known := page.Get("totalSize").Int()
+		if !ok || !known || p.Exchange.Call.PageToken != "" {
+			return
+		}
+		p.Applied()
+		token := rule.Member(page, "nextPageToken", "next_page_token")
+		if n := page.Get("tasks").Len(); int64(n) == total && token.Text() != "" {
+			p.Report(p.Place.At(token.Pointer()),
+				fmt.Sprintf("nextPageToken is %s on a page with all %d tasks", analysis.Quote(token), n), `expected ""`)
+		}
+	},
+}
+
+// ListPageTokenIgnored reports a token that leads to the page from which it came.
+var ListPageTokenIgnored = &analysis.Rule{
+	ID:     "list-page-token-ignored",
+	Title:  "pageToken leads to the same page again",
+	Level:  analysis.Must,
+	Once:   analysis.PerEndpoint,
+	If:     analysis.OfTasks,
+	Needs:  []*analysis.Tracker{page.Tracker},
+	Covers: []string{"list-sorted"},
+	Doc: `A pageToken leads on from the page that gave it. This agent answers with that very page, and the same token: a
+client that turns pages until the last one never comes to an end, and sees only the first.`,
+	Fix: `Read pageToken, over JSON-RPC from params and over HTTP+JSON from the query, and begin after the last task of the
+page that gave it.`,
+	Silent: `Pages with other tasks, in another order, or with another token: tasks move while somebody turns pages. Empty
+pages, and tokens from before the recording. The first such page at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		list, ok := pageOf(p)
+		if !ok || p.Exchange.Call.PageToken == "" {
+			return
+		}
+		p.Applied()
+		if page.Of(p).Repeated(p.Exchange, &p.Answer.Payload) {
+			token := rule.Member(list, "nextPageToken", "next_page_token")
+			p.Report(p.Place.At(token.Pointer()),
+				"the page has the tasks of the one before, and nextPageToken is "+analysis.Quote(token)+", as pageToken was",
+				"expected the page after it")
+		}
+	},
+}
+
+// ListRequiredFields reports a page without what every page has.
+var ListRequiredFields = &analysis.Rule{
+	ID:       "list-required-fields",
+	Title:    "page of tasks is not complete",
+	Level:    analysis.Must,
+	If:       analysis.OfTasks,
+	Bindings: rule.OnJSONCall,
+	Cites:    rule.Cite("5.7", a2a.V1_0),
+	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
+through all tasks count on the three.`,
+	Fix: `Write tasks, pageSize and totalSize into every page, the empty list and 0 too.`,
+	Silent: `What would be empty or 0 and was left out, as printers of protocol buffers do, is a warning. nextPageToken has
+a rule of its own.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		if !ok {
+			return
+		}
+		p.Applied()
+		tasks := page.Get("tasks")
+		var missing []string
+		worst := analysis.Warning
+		if total, _ := rule.Member(page, "totalSize", "total_size").Int(); !rule.Given(tasks) {
+			missing = append(missing, "tasks")
+			if total > 0 && p.Exchange.Call.PageToken == "" {
+				worst = analysis.Error
+			}
+		}
+		for _, name := range [...][2]string{{"pageSize", "page_size"}, {"totalSize", "total_size"}} {
+			if rule.Given(rule.Member(page, name[0], name[1])) {
+				continue
+			}
+			missing = append(missing, name[0])
+			if tasks.Len() > 0 {
+				worst = analysis.Error
+			}
+		}
+		if len(missing) > 0 {
+			p.Report(p.Place.At(page.Pointer()), "the page lacks "+strings.Join(missing, ", "),
+				"expected tasks, pageSize and totalSize", analysis.AtMost(worst))
+		}
+	},
+}
+
+// ListPageLimit reports a page with too many tasks.
+var ListPageLimit = &analysis.Rule{
+	ID:    "list-page-limit",
+	Title: "more tasks on a page than were asked for",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for
+that many, and may drop the rest.`,
+	Fix:    `Cut the page, and give a nextPageToken for what is left.`,
+	Silent: `A pageSize outside 1 to 100 is the client's fault: then only 100 counts.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		tasks := page.Get("tasks")
+		if !ok || tasks.Kind() != a2a.Array {
+			return
+		}
+		p.Applied()
+		limit, why := int64(100), "in any case"
+		switch n, stated := requestedSize(p); {
+		case stated && n >= 1 && n <= 100:
+			limit, why = n, "as pageSize says"
+		case !stated:
+			limit, why = 50, "without pageSize"
+		}
+		if n := tasks.Len(); int64(n) > limit {
+			p.Report(p.Place.At(tasks.Pointer()), fmt.Sprintf("the page has %d tasks", n),
+				"expected at most "+strconv.FormatInt(limit, 10)+" "+why)
+		}
+	},
+}
+
+// requestedSize returns the page size that the request asks for; 0 if it is none that can be told, and whether the
+// request says something of it.
+func requestedSize(p *analysis.Pass) (n int64, stated bool) {
+	n, _, ok := pageSize(p)
+	if ok {
+		return n, true
+	}
+	_, inQuery := p.Exchange.Call.QueryValue("pageSize")
+	return 0, inQuery || rule.Given(rule.Member(p.Exchange.Call.Params, "pageSize", "page_size"))
+}
+
+// sizeIn returns a number of a page, and whether it says one. What it is about is the member, or the page where that is
+// missing: over gRPC a number that is not there is 0.
+func sizeIn(p *analysis.Pass, page a2a.Value, name string) (about a2a.Value, n int64, known bool) {
+	v := page.Get(name)
+	if !v.Exists() && p.Exchange.Call.Binding == a2a.GRPC {
+		return page, 0, true
+	}
+	n, known = v.Int()
+	return v, n, known
+}
+
+// ListPageSizeEcho reports a page that gives a size that it cannot have.
+var ListPageSizeEcho = &analysis.Rule{
+	ID:    "list-page-size-echo",
+	Title: "pageSize of a page is not its size",
+	Level: analysis.Should,
+	If:    analysis.OfTasks,
+	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
+than was asked for. Clients reckon with it how many pages are to come.`,
+	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
+	Silent: `Answers without pageSize, requests for a size outside 1 to 100, and pages with more tasks than were asked for,
+which have rules of their own.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		size, n, known := sizeIn(p, page, "pageSize")
+		if !ok || !known {
+			return
+		}
+		p.Applied()
+		held := int64(page.Get("tasks").Len())
+		asked, _ := requestedSize(p)
+		inRange := asked >= 1 && asked <= 100
+		switch {
+		case inRange && held > asked:
+		case n > math.MaxInt32:
+			p.Report(p.Place.At(size.Pointer()), "pageSize is "+numberText(n), "expected no more than "+maxNumber)
+		case n < held:
+			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d on a page with %d tasks", n, held),
+				"expected no less than the page holds")
+		case inRange && n > asked:
+			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d, and the client asked for %d", n, asked),
+				"expected no more than was asked for")
+		}
+	},
+}
+
+// ListTotalSize reports fewer tasks in all than on one page.
+var ListTotalSize = &analysis.Rule{
+	ID:    "list-total-size",
+	Title: "totalSize is smaller than the page",
+	Level: analysis.Must,
+	If:    analysis.OfTasks,
+	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
+there are in all.`,
+	Fix:    `Count the tasks that pass the filters, before you page.`,
+	Silent: `Pages without totalSize, which another rule reports. No number is larger than 2147483647.`,
+	Check: func(p *analysis.Pass) {
+		page, ok := pageOf(p)
+		total, n, known := sizeIn(p, page, "totalSize")
+		if !ok || !known {
+			return
+		}
+		p.Applied()
+		if n > math.MaxInt32 {
+			p.Report(p.Place.At(total.Pointer()), "totalSize is "+numberText(n), "expected no more than "+maxNumber)
+		}
+		if held := page.Get("tasks").Len(); n < int64(held) {
+			p.Report(p.Place.At(total.Pointer()), fmt.Sprintf("totalSize is %d on a page with %d tasks", n, held),
+				"expected no less than the page holds")
+		}
+	},
+}

@@ -1,0 +1,194 @@
+package task
+
+import (
+	"fmt"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/digest"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/artifact"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Outcomes is the family of rules about waiting for the end of a task, and about what the task has made by then.
+var Outcomes = rule.Family{
+	Name:     "outcome",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Agent,
+	Bindings: rule.OnCall,
+}.Of(
+	StateBlocking,
+	StateBlockingArtifacts,
+	StateBlocking0x,
+	StateArtifactsAfterTerminal,
+)
+
+// StateBlocking reports a send that is answered before the task has ended or waits.
+var StateBlocking = &analysis.Rule{
+	ID:    "state-blocking",
+	Title: "send is answered while the task is at work",
+	Level: analysis.Must,
+	On:    analysis.AnswerSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("3.2.2", a2a.V1_0),
+	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the
+client. A client that relies on it takes the answer for the outcome, and never looks at the task again.`,
+	Fix: `Hold the answer until the task is completed, failed, canceled, rejected, or requires input or authorization;
+return at once only if configuration.returnImmediately is true.`,
+	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate, which
+had another default; requests where neither the A2A-Version header nor a card names version 1.0.`,
+	Check: func(p *analysis.Pass) {
+		if p.Answer.Payload.Kind != a2a.TaskPayload || !card.Of(p).Waits(p.Exchange) {
+			return
+		}
+		t := a2a.Task{Value: p.Answer.Payload.Value}
+		if !t.State().Known() {
+			return
+		}
+		p.Applied()
+		if t.State().Active() {
+			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "status", "state")),
+				fmt.Sprintf("the task is %s, and the client did not ask to return immediately", analysis.QuoteText(t.StateText())),
+				"expected a task that has ended or waits for the client")
+		}
+	},
+}
+
+// StateBlocking0x notes that a client that asked to wait did not get the outcome.
+var StateBlocking0x = &analysis.Rule{
+	ID:    "state-blocking-0x",
+	Title: "send with blocking:true is answered while the task is at work",
+	Level: analysis.Advice,
+	On:    analysis.AnswerSeen,
+	Cites: rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
+	Doc: `The client asked to wait for the outcome and got a task that is still at work. Agents may do so; a client that
+does not expect it shows its user nothing.`,
+	Fix: `Hold the answer until the task has ended or waits for the client. In a client, poll the task or subscribe to
+it when it comes back active.`,
+	Silent: `Streams, answers that are a Message, and sends that leave it to the agent.`,
+	Check: func(p *analysis.Pass) {
+		call := &p.Exchange.Call
+		wait, _ := call.Params.Get("configuration").Get("blocking").Bool()
+		if call.Operation != a2a.SendMessage || !wait || p.Answer.Payload.Kind != a2a.TaskPayload {
+			return
+		}
+		t := a2a.Task{Value: p.Answer.Payload.Value}
+		p.Applied()
+		if t.State().Active() {
+			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "status", "state")),
+				fmt.Sprintf("the task is %s, and the client asked to wait", analysis.QuoteText(t.StateText())),
+				"expected a task that has ended or waits for the client")
+		}
+	},
+}
+
+// StateBlockingArtifacts reports a send that waited for the end of its task and was not given all of its artifacts.
+var StateBlockingArtifacts = &analysis.Rule{
+	ID:    "state-blocking-artifacts",
+	Title: "send that waited was not given all artifacts",
+	Level: analysis.Must,
+	On:    analysis.TaskSeen,
+	If:    analysis.OfTask,
+	Needs: []*analysis.Tracker{artifact.Tracker},
+	Cites: rule.Cite("3.2.2", a2a.V1_0),
+	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks
+an artifact that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
+	Fix: `Build the answer from the stored task, after the last artifact was stored, and make the task terminal only
+then.`,
+	Silent: `Clients that said returnImmediately or take some media types only; other clients, credentials, extensions and
+bindings; polls that overlap the send; artifacts without an id; tasks with more artifacts than are remembered.`,
+	Check: func(p *analysis.Pass) {
+		t, index := missingArtifact(p)
+		if index == judgedNothing {
+			return
+		}
+		p.Applied()
+		if index < 0 {
+			return
+		}
+		w := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID).Awaited
+		p.Report(w.Place.In("artifacts"),
+			fmt.Sprintf("artifact %s is not there, and is at %s",
+				artifact.Name(a2a.Artifact{Value: t.Get("artifacts").Elem(index)}), p.Place.In("artifacts", fmt.Sprint(index))),
+			"expected all artifacts of the task", w.About())
+	},
+}
+
+const judgedNothing = -2
+
+// missingArtifact returns the Task of a poll, and the index of its first artifact that the answer to the send that
+// waited for it did not have; -1 if it had all, judgedNothing if they cannot be compared.
+func missingArtifact(p *analysis.Pass) (t a2a.Task, index int) {
+	t, ok := p.Snapshot()
+	if !ok || p.Exchange.Call.Operation != a2a.GetTask {
+		return t, judgedNothing
+	}
+	known := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID)
+	if !known.Awaited.Before(p.Exchange) || t.Get("artifacts").Kind() != a2a.Array {
+		return t, judgedNothing
+	}
+	return t, known.Awaited.Lacks(t)
+}
+
+// StateArtifactsAfterTerminal reports artifacts that change after the task has ended.
+var StateArtifactsAfterTerminal = &analysis.Rule{
+	ID:    "state-artifacts-after-terminal",
+	Title: "artifacts change after the task has ended",
+	Level: analysis.Should,
+	On:    analysis.TaskSeen,
+	Needs: []*analysis.Tracker{artifact.Tracker, card.Tracker},
+	Cites: rule.Cite("life-of-a-task guide §Task Immutability", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
+one that came first works with something else than one that came later.`,
+	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to
+the old one.`,
+	Silent: `References to files, whose links may be signed anew for each answer; media types and metadata; answers that
+leave artifacts out, as sends, cancellations, lists and notifications may; answers to clients that take some media types
+only; other clients, credentials, extensions and bindings; answers that overlap; artifacts without an id; tasks with
+more artifacts than are remembered; versions before 0.2.4, which allowed a restart.`,
+	Check: func(p *analysis.Pass) {
+		t, ok := p.Snapshot()
+		worst := rule.RestartSeverity(p)
+		if !ok || worst == analysis.Note || t.Get("artifacts").Kind() != a2a.Array {
+			return
+		}
+		known := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID)
+		if !known.Shown.Earlier(p.Exchange) {
+			return
+		}
+		if _, index := missingArtifact(p); index >= 0 {
+			return
+		}
+		p.Applied()
+		at, seen := changedMember(p, known.Shown, t)
+		if seen != "" {
+			p.Report(at, fmt.Sprintf("%s, and at %s the task had ended too", seen, known.Shown.Place),
+				"expected the same artifacts", analysis.AtMost(worst))
+		}
+	},
+}
+
+// changedMember returns the place and the description of the first difference between the artifacts of a Task and those
+// that it showed before; seen is empty if there is none.
+func changedMember(p *analysis.Pass, before *artifact.Set, t a2a.Task) (at analysis.Place, seen string) {
+	n := 0
+	for i, a := range t.Artifacts() {
+		if !artifact.Identified(a) {
+			return at, ""
+		}
+		content, ok := before.Of(a)
+		at = p.Place.At(a2a.Ptr(p.Place.Pointer, "artifacts", i))
+		switch {
+		case !ok:
+			return at, "artifact " + artifact.Name(a) + " is new"
+		case content != digest.ContentOf(a.Parts()):
+			return at, "artifact " + artifact.Name(a) + " holds something else"
+		}
+		n++
+	}
+	if n < before.Len() {
+		return p.Place.In("artifacts"), fmt.Sprintf("%d of %d artifacts are there", n, before.Len())
+	}
+	return at, ""
+}

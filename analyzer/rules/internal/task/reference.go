@@ -1,0 +1,223 @@
+package task
+
+import (
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/message"
+	"a2atap/analyzer/track/page"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// References is the family of rules about requests that refer to what went before.
+var References = rule.Family{
+	Name:     "reference",
+	Category: analysis.Lifecycle,
+	Side:     a2a.Client,
+	On:       analysis.RequestSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	ReqPageTokenOrigin,
+	ReqToTerminal,
+	ReqContextTaskMismatch,
+	ReqTaskIDExists,
+	IDDeniedAccepted,
+	ReqMessageIDReuse,
+)
+
+// ReqPageTokenOrigin reports a page token that no agent gave.
+var ReqPageTokenOrigin = &analysis.Rule{
+	ID:    "req-page-token-origin",
+	Title: "pageToken that no answer gave",
+	Level: analysis.Should,
+	If:    analysis.OfTasks,
+	Needs: []*analysis.Tracker{page.Tracker},
+	Cites: rule.Cite("3.1.4", a2a.V1_0),
+	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a
+number of the page, works with one agent by luck and fails with the next.`,
+	Fix: `Send the nextPageToken of the last answer, byte for byte, and none for the first page.`,
+	Silent: `Recordings that lack a request or an answer, and requests while another list is on its way. The finding is a
+note, since the token may be from before the recording.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.ListTasks || x.Call.PageToken == "" {
+			return
+		}
+		p.Applied()
+		if !page.Of(p).UnknownToken(x) {
+			return
+		}
+		at := x.RequestPlace().Line()
+		if v := rule.Member(x.Call.Params, "pageToken", "page_token"); v.Exists() {
+			at = rule.InParams(p, v)
+		}
+		p.Report(at, "no answer in the recording gave the pageToken "+analysis.QuoteText(x.Call.PageToken),
+			"expected a nextPageToken of the agent", analysis.AtMost(analysis.Note))
+	},
+}
+
+// ReqToTerminal reports a message to a task that the client knows to have ended.
+var ReqToTerminal = &analysis.Rule{
+	ID:    "req-to-terminal",
+	Title: "message to a task that has ended",
+	Level: analysis.Advice,
+	If:    analysis.NamesTask,
+	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.1", a2a.V1_0),
+	),
+	Doc: `A task that is completed, failed, canceled or rejected takes no more messages: the agent has to refuse them. No
+sentence forbids a client to try; but this one was told that the task has ended, so that it could have known.`,
+	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds
+if it matters.`,
+	Silent: `Ends that were told to another client or for other credentials, or only after the message was on its way; a
+message that is sent again; versions before 0.2.4, which allowed a restart.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || task.Of(p).Named(x) == nil || rule.RestartSeverity(p) == analysis.Note {
+			return
+		}
+		p.Applied()
+		ended := task.Of(p).EndedBefore(x)
+		if ended == nil || task.Of(p).Retry(x) || !task.Of(p).ToldEnd(x) {
+			return
+		}
+		p.Report(messagePlace(p, "taskId"),
+			"the message goes to task "+analysis.QuoteText(ended.TaskID)+", which is "+analysis.QuoteText(ended.Spelling)+" at "+
+				ended.StatePlace().String(),
+			"expected a new task")
+	},
+}
+
+// messagePlace returns the place of a member of the message that is sent.
+func messagePlace(p *analysis.Pass, name string) analysis.Place {
+	message := p.Exchange.Call.Message
+	return rule.InParams(p, valueOrHolder(message.Get(name), message))
+}
+
+// ReqContextTaskMismatch reports a message that names a task and another context than the task's.
+var ReqContextTaskMismatch = &analysis.Rule{
+	ID:    "req-context-task-mismatch",
+	Title: "message names a task, and another context than the task's",
+	Level: analysis.Should,
+	If:    analysis.NamesTask,
+	Needs: []*analysis.Tracker{task.Tracker},
+	Cites: rule.Cite("4.1.4", a2a.V1_0),
+	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the
+message, since it cannot know which of the two the client means.`,
+	Fix: `Keep the contextId of each task beside its id, or send the taskId alone.`,
+	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one. It is a warning,
+since only the schema's comment binds the client; the text of section 3.4.3 binds the agent, which
+id-context-mismatch-rejected judges.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || task.Of(p).Named(x) == nil ||
+			task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved {
+			return
+		}
+		p.Applied()
+		if known := task.Of(p).Named(x).Context; known.ContextID != x.Call.ContextID {
+			p.Report(messagePlace(p, "contextId"),
+				"contextId is "+analysis.QuoteText(x.Call.ContextID)+" in a message to task "+analysis.QuoteText(x.Call.TaskID),
+				"expected "+analysis.QuoteText(known.ContextID)+", as at "+known.ContextPlace().String())
+		}
+	},
+}
+
+// ReqTaskIDExists reports a message to a task that the client knows not to exist.
+var ReqTaskIDExists = &analysis.Rule{
+	ID:    "req-taskid-exists",
+	Title: "message to a task that does not exist",
+	Level: analysis.Must,
+	If:    analysis.NamesTask,
+	Needs: []*analysis.Tracker{answer.Tracker},
+	Cites: rule.Cite("3.4.2", a2a.V1_0),
+	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this
+client that this one does not; it will not come into being by a message.`,
+	Fix: `Leave taskId out to start a new task, and take its id from the answer.`,
+	Silent: `Tasks that were seen since, or of which an answer has since shown that the agent knows them; answers to
+another client, for other credentials, or that came after the message was on its way.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.TaskID == "" || p.AnswerMissed() {
+			return
+		}
+		p.Applied()
+		if absent := answer.Of(p).NotFoundBefore(x); absent != nil {
+			p.Report(messagePlace(p, "taskId"),
+				"the message goes to task "+analysis.QuoteText(x.Call.TaskID)+", which is said not to exist at "+
+					absent.Place.String(),
+				"expected a task that exists, or none")
+		}
+	},
+}
+
+// IDDeniedAccepted reports an agent that takes a message to a task that it has just said not to exist.
+var IDDeniedAccepted = &analysis.Rule{
+	ID:    "id-denied-accepted",
+	Title: "message accepted for a task that was said not to exist",
+	Level: analysis.Must,
+	Side:  a2a.Agent,
+	On:    analysis.OutcomeSeen,
+	If:    analysis.NamesTask,
+	Needs: []*analysis.Tracker{answer.Tracker},
+	Cites: rule.Cite("3.4.2", a2a.V1_0),
+	Doc: `In 1.0 a message to a task that does not exist is answered with TaskNotFoundError: clients do not make ids of
+tasks. The agent has said that this one does not exist, and then takes a message to it. One of the two answers is wrong,
+and a client that believed the first has given the task up.`,
+	Fix: `Look the task up in the same way for every operation, and answer -32001 with the reason TASK_NOT_FOUND where it
+is not there.`,
+	Silent: `Tasks that were seen since, errors, and answers to another client or for other credentials.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.TaskID == "" {
+			return
+		}
+		denied := answer.Of(p).NotFoundBefore(x)
+		if denied == nil {
+			return
+		}
+		p.Applied()
+		if rule.CallSucceeded(p) {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				"the message to task "+analysis.QuoteText(x.Call.TaskID)+" is accepted, which is said not to exist at "+
+					denied.Place.String(),
+				"expected TaskNotFoundError (-32001)")
+		}
+	},
+}
+
+// ReqMessageIDReuse reports one message id for two messages.
+var ReqMessageIDReuse = &analysis.Rule{
+	ID:    "req-message-id-reuse",
+	Title: "message id used for another message",
+	Level: analysis.Should,
+	Needs: []*analysis.Tracker{message.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+	),
+	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under
+that id is never read.`,
+	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the same message again. A
+counter that starts again with the process is not enough.`,
+	Silent: `The same role, text, bytes, data and files again, whatever ids, metadata, media types and queries of URLs go
+with them; messages of another client, for other credentials or another tenant.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.MessageID == "" {
+			return
+		}
+		p.Applied()
+		if earlier, ok := message.Of(p).Other(x); ok {
+			p.Report(messagePlace(p, "messageId"),
+				"messageId "+analysis.QuoteText(x.Call.MessageID)+" was that of another message, at "+earlier.String(),
+				"expected an id of its own")
+		}
+	},
+}

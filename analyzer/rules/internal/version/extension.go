@@ -1,0 +1,197 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Extensions is the family of rules about extensions: how they are asked for, required and activated.
+var Extensions = rule.Family{
+	Name:     "extension",
+	Category: analysis.Interop,
+	Bindings: rule.OnCall,
+}.Of(
+	ExtHeaderName,
+	ExtHeaderName0x,
+	ExtHeaderFormat,
+	ExtHeaderUnknownParam,
+	ExtURIVersion,
+	ExtRequiredMissing,
+	ExtRequiredMissingCode,
+	ExtRequiredMissingClient,
+	ExtRequiredMissing0x,
+	ExtResponseEcho,
+	ExtResponseUnrequested,
+	ExtNoFallback,
+)
+
+// ExtHeaderName reports extensions asked for under the name of older versions.
+var ExtHeaderName = &analysis.Rule{
+	ID:    "ext-header-name",
+	Title: "request of 1.0 with X-A2A-Extensions",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.2.6", a2a.V1_0),
+		rule.Cite("14.2.2", a2a.V1_0),
+	),
+	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated,
+and if one of them is required, the call is refused.`,
+	Fix: `Send A2A-Extensions; a client that also serves older agents may send both.`,
+	Silent: `Requests with both fields, and an empty field, which asks for nothing. The first request of each client at an
+endpoint is reported.`,
+	Check: func(p *analysis.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
+}
+
+// ExtHeaderName0x reports extensions asked for under the name of 1.0.
+var ExtHeaderName0x = &analysis.Rule{
+	ID:    "ext-header-name-0x",
+	Title: "request before 1.0 with A2A-Extensions",
+	Level: analysis.Advice,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
+	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so
+the extensions are not activated.`,
+	Fix: `Send X-A2A-Extensions; a client that also serves newer agents may send both.`,
+	Silent: `Requests with both fields; an empty field, which asks for nothing; agents older than 0.2.4, which had neither.
+The first request of each client at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		if !olderThanActivation(p) {
+			checkHeaderName(p, extensionsName0x, extensionsName)
+		}
+	},
+}
+
+func checkHeaderName(p *analysis.Pass, right, wrong string) {
+	fields := p.Exchange.Request.Fields
+	asks := slices.ContainsFunc(fields, func(f capture.Field) bool {
+		return strings.EqualFold(f.Name, wrong) && strings.TrimSpace(f.Value) != ""
+	})
+	if !fields.Has(right) && !asks {
+		return
+	}
+	p.Applied()
+	if !fields.Has(right) {
+		p.Report(p.Exchange.RequestPlace().Header(wrong), "extensions are asked for with "+wrong, "expected "+right)
+	}
+}
+
+// ExtHeaderFormat reports a list of extensions that is none.
+var ExtHeaderFormat = &analysis.Rule{
+	ID:    "ext-header-format",
+	Title: "A2A-Extensions is not one list of URIs",
+	Level: analysis.Should,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("9.2", a2a.V1_0),
+		rule.Cite("11.2", a2a.V1_0),
+	),
+	Doc: `The extensions stand in one field, with commas between their URIs. Agents that read only the first field, or
+compare what stands between commas, do not find the others.`,
+	Fix:    `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
+	Silent: `An empty field, which asks for nothing. The first request of each client at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		fields := p.Exchange.Request.Fields
+		if !fields.Has(extensionsName) {
+			return
+		}
+		p.Applied()
+		count, bad := 0, ""
+		for _, f := range fields {
+			if !strings.EqualFold(f.Name, extensionsName) {
+				continue
+			}
+			count++
+			for member := range strings.SplitSeq(f.Value, ",") {
+				if member = strings.TrimSpace(member); bad == "" && f.Value != "" && !rule.IsURI(member) {
+					bad = "the list holds " + analysis.QuoteText(member)
+				}
+			}
+		}
+		if bad == "" && count > 1 {
+			bad = fmt.Sprintf("there are %d fields", count)
+		}
+		if bad != "" {
+			p.Report(p.Exchange.RequestPlace().Header(extensionsName), bad, "expected one field with URIs between commas")
+		}
+	},
+}
+
+// ExtHeaderUnknownParam reports a field that looks like one of A2A and is none.
+var ExtHeaderUnknownParam = &analysis.Rule{
+	ID:    "ext-header-unknown-param",
+	Title: "A2A- header field that the protocol does not have",
+	Level: analysis.Advice,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Cites: rule.Cite("3.2.6", a2a.V1_0),
+	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other one
+is a slip that the agent ignores in silence, or may mean something else some day.`,
+	Fix:    `Correct the spelling; for a field of your own take another name.`,
+	Silent: `Names that begin otherwise. The first request of each client at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		for _, f := range p.Exchange.Request.Fields {
+			if len(f.Name) < 4 || !strings.EqualFold(f.Name[:4], "A2A-") {
+				continue
+			}
+			p.Applied()
+			if !strings.EqualFold(f.Name, versionName) && !strings.EqualFold(f.Name, extensionsName) {
+				p.Report(p.Exchange.RequestPlace().Header(f.Name), "there is a field "+analysis.QuoteText(f.Name),
+					"expected A2A-Version or A2A-Extensions")
+				return
+			}
+		}
+	},
+}
+
+// ExtURIVersion reports an extension whose URI has no version.
+var ExtURIVersion = &analysis.Rule{
+	ID:       "ext-uri-version",
+	Title:    "extension URI without a version",
+	Category: analysis.AgentCard,
+	Level:    analysis.Should,
+	Side:     a2a.Agent,
+	On:       analysis.CardSeen,
+	Bindings: analysis.OnHTTP,
+	Cites: slices.Concat(
+		rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.6.3", a2a.V1_0),
+	),
+	Doc: `A change that breaks an extension needs a new URI. With a version in it the next one is easy to name, and
+people see what they have.`,
+	Fix: `Put a version into the URI: https://example.com/extensions/seats/v1.`,
+	Silent: `A note only, since the form of a URI is free: anything with a digit in it passes for a version.
+Extensions without a URI, or with something else in its place.`,
+	Check: func(p *analysis.Pass) {
+		i := -1
+		for ext := range p.Card.Extensions() {
+			i++
+			uri := ext.URI()
+			if !rule.IsURI(uri) {
+				continue
+			}
+			p.Applied()
+			_, rest, _ := strings.Cut(uri, "://")
+			if !strings.ContainsAny(rest[strings.IndexByte(rest, '/')+1:], "0123456789") &&
+				!strings.ContainsAny(uri[:len(uri)-len(rest)], "0123456789") {
+				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "capabilities", "extensions", i, "uri")),
+					"the URI is "+analysis.QuoteText(uri), "expected a version in it", analysis.AtMost(analysis.Note))
+			}
+		}
+	},
+}

@@ -1,0 +1,229 @@
+package version
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/early"
+	"a2atap/analyzer/track/stream"
+	"a2atap/proxy/a2a"
+)
+
+// Legacy is the family of rules about what agents have in common that were written before 0.1 was. No text lays it down
+// in so many words: 0.1 names the members and methods, and the clients of that time need them so.
+var Legacy = rule.Family{
+	Name: "legacy",
+	Side: a2a.Agent,
+}.Of(
+	LegacyCardComplete,
+	LegacyStreamEvents,
+	LegacyHistoryPromised,
+	LegacyCancelRefused,
+	LegacyWebhookRefused,
+)
+
+// LegacyCardComplete reports a card from before 0.1 that lacks what clients of that time read.
+var LegacyCardComplete = &analysis.Rule{
+	ID:       "legacy-card-complete",
+	Title:    "agent card from before 0.1 is not complete",
+	Category: analysis.AgentCard,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	On:       analysis.CardSeen | analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
+	Bindings: rule.OnJSON,
+	Cites:    rule.Cite("5.5", a2a.V0_1),
+	Doc: `Before 0.1 a card described the agent and each skill, named the modes of each skill, and told with the schemes
+oauth2 and apiKey where the token is to be had and in which header the key is to be sent. A client of that time finds no
+skill to use, or cannot authenticate.`,
+	Fix: `Add the members that the message names. tokenUrl stands in authentication.credentials.oauth2, headerName in
+authentication.credentials.apiKey.`,
+	Silent: `Cards that may be of 0.1 as it was written down, where these members are optional, as long as no call shows
+that their agent is older: a stream at /subscribe, or a history of states; what the recorder has hidden. Of such an agent
+at most four different cards are looked at.`,
+	Check: func(p *analysis.Pass) {
+		shown := ""
+		switch {
+		case p.Kind == analysis.EarlySeen && early.Of(p).Card != nil:
+			shown = ", which " + early.Of(p).Shown.String() + " shows its agent to be from"
+		case p.Kind == analysis.EarlySeen || !p.Card.Early():
+			return
+		}
+		p.Applied()
+		var missing []string
+		want := func(pointer string, there bool) {
+			if !there {
+				missing = append(missing, fmt.Sprintf("%q", strings.TrimPrefix(pointer, "/")))
+			}
+		}
+		text := func(pointer string) { want(pointer, p.Card.At(pointer).Text() != "") }
+		text("/description")
+		for i, skill := range p.Card.Get("skills").Elems() {
+			text(a2a.Ptr("/skills", i, "description"))
+			for _, modes := range [...]string{"inputModes", "outputModes"} {
+				want(a2a.Ptr("/skills", i, modes), skill.Get(modes).Len() > 0)
+			}
+		}
+		for _, scheme := range p.Card.Get("authentication").Get("schemes").Elems() {
+			switch strings.ToLower(scheme.Text()) {
+			case "oauth2":
+				text("/authentication/credentials/oauth2/tokenUrl")
+			case "apikey":
+				text("/authentication/credentials/apiKey/headerName")
+			}
+		}
+		if n := len(missing); n > 0 {
+			list := strings.Join(missing[:min(n, rule.MaxNamed)], ", ")
+			if n > rule.MaxNamed {
+				list += fmt.Sprintf(" and %d more", n-rule.MaxNamed)
+			}
+			p.Report(p.Place, "the card lacks "+list, "expected them in a card as it was before 0.1"+shown)
+		}
+	},
+}
+
+// LegacyStreamEvents reports an event that has no place in a stream from before 0.1.
+var LegacyStreamEvents = &analysis.Rule{
+	ID:       "legacy-stream-events",
+	Title:    "event of a stream from before 0.1 out of place",
+	Category: analysis.Streaming,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen,
+	Needs:    []*analysis.Tracker{stream.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.2", a2a.V0_1),
+	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
+each of its events is named status or artifact for what it holds. Clients of that time listen for these names, and never
+hear of an event without one.`,
+	Fix: `Write event: status or event: artifact before the data, and send the status submitted or working first.`,
+	Silent: `Streams at other addresses; errors; data that hold nothing of A2A; a stream that begins with a question to the
+client. Of several such events in a stream the first
+is reported.`,
+	Check: func(p *analysis.Pass) {
+		if !p.Exchange.Call.Early || p.Answer == nil || p.Answer.Err != nil {
+			return
+		}
+		name, what, u := "", "", a2a.StatusUpdate{Value: p.Answer.Payload.Value}
+		switch p.Answer.Payload.Kind {
+		case a2a.StatusPayload:
+			name, what = "status", "a status"
+		case a2a.ArtifactPayload:
+			name, what = "artifact", "an artifact"
+		default:
+			return
+		}
+		p.Applied()
+		at := p.Place.At(p.Answer.Payload.Pointer)
+		switch got := string(p.Event.Fields.Type); {
+		case got != name && got == "":
+			p.Report(p.Place, "the event has no name, and holds "+what, "expected event: "+name)
+		case got != name:
+			p.Report(p.Place, "the event is named "+analysis.QuoteText(got)+", and holds "+what, "expected event: "+name)
+		case rule.OpensStream(p) && name == "artifact":
+			p.Report(at, "the stream begins with an artifact", "expected the status submitted or working first")
+		case rule.OpensStream(p) && u.State().Terminal():
+			p.Report(at, "the stream begins with the state "+analysis.QuoteText(u.StateText()),
+				"expected the status submitted or working first")
+		case name == "status":
+			before := stream.Of(p).In(p.Exchange)
+			if u.State() == a2a.Submitted && before.State.Known() && before.State != a2a.Submitted && before.TaskID == u.TaskID() {
+				p.Report(at, "the task is submitted after another state", "expected submitted first, and never again")
+			}
+		}
+	},
+}
+
+// LegacyHistoryPromised reports a task without the history of states that the card promises.
+var LegacyHistoryPromised = &analysis.Rule{
+	ID:       "legacy-history-promised",
+	Title:    "history of states promised and not given",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	On:       analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("5.5.2", a2a.V0_1),
+	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of a task which has ended is told
+less than two states: at least it was submitted, and it ended.`,
+	Fix: `Keep each status that a task has had and tell them as its history; or take the flag out of the card.`,
+	Silent: `Agents that speak 0.1 as it was written down, whose history holds messages; clients that ask for less than two
+entries; tasks that are not completed. Of what came before the agent showed its age the first few are looked at.`,
+	Check: func(p *analysis.Pass) {
+		n := early.Of(p).History
+		if n == nil {
+			return
+		}
+		p.Applied()
+		if *n < 2 {
+			p.Report(p.Place, "the task has "+analysis.Plural(int(*n), "state")+" in its history",
+				"expected those that it went through, as stateTransitionHistory of the card says")
+		}
+	},
+}
+
+// LegacyCancelRefused notes that a task at work could not be canceled.
+var LegacyCancelRefused = &analysis.Rule{
+	ID:       "legacy-cancel-refused",
+	Title:    "task at work could not be canceled before 0.1",
+	Category: analysis.Lifecycle,
+	Level:    analysis.Advice,
+	On:       analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.4", a2a.V0_1),
+	Doc: `The cancellation of a task was refused because it could not be canceled, and the task was at work afterwards.
+Before 0.1 the code -32002 said that a task could not go from one state to another, and from each that is not an end it
+could go to canceled. The text of 0.1 leaves it to the agent.`,
+	Fix: `Stop the work and answer with the task, canceled; refuse it with -32002 only once the task has ended.`,
+	Silent: `Refusals with another error; tasks that had ended before, got a message since, or were not seen after it. It is
+a note, since later texts let an agent refuse.`,
+	Check: func(p *analysis.Pass) {
+		c := early.Of(p).Cancel
+		if c == nil {
+			return
+		}
+		p.Report(p.Place,
+			fmt.Sprintf("the cancellation of task %s is refused with %s, and it is %s at %s", analysis.QuoteText(c.Task.TaskID),
+				c.Refusal, analysis.QuoteText(c.Task.Spelling), c.Task.StatePlace()), "expected the task to be canceled")
+	},
+}
+
+// LegacyWebhookRefused notes that a webhook without TLS was refused with another error than clients of that time know.
+var LegacyWebhookRefused = &analysis.Rule{
+	ID:       "legacy-webhook-refused",
+	Title:    "webhook without TLS refused with another error than before 0.1",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Advice,
+	On:       analysis.EarlySeen,
+	Needs:    []*analysis.Tracker{early.Tracker},
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.8", a2a.V0_1),
+	Doc: `A webhook has to be on https, and before 0.1 one that was not was refused with -32004. By another code a client of
+that time looks for the fault in the rest of what it sent.`,
+	Fix: `Answer -32004 where the scheme of the webhook is what you refuse.`,
+	Silent: `Refusals whose text does not speak of https or TLS; codes of the agent's own. It is a note: the text of 0.1 gives
+that code another meaning.`,
+	Check: func(p *analysis.Pass) {
+		failure := early.Of(p).Webhook
+		if failure == nil || !speaksOfTLS(failure.Message) {
+			return
+		}
+		p.Applied()
+		switch failure.Name {
+		case a2a.InvalidParams, a2a.InvalidRequest, a2a.InternalError, a2a.MethodNotFound, a2a.ParseError:
+			p.Report(p.Place, "a webhook without TLS is refused with "+failure.String()+", which says "+
+				analysis.QuoteText(failure.Message), "expected -32004")
+		}
+	},
+}
+
+// speaksOfTLS reports whether an error's text says that something has to be encrypted.
+func speaksOfTLS(message string) bool {
+	text := strings.ToLower(message)
+	return strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "secure")
+}

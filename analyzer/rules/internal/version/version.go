@@ -1,0 +1,378 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
+)
+
+// Versions is the family of rules about the version that a client asks for, and the one that it gets.
+var Versions = rule.Family{
+	Name:     "version",
+	Category: analysis.Interop,
+	Bindings: rule.OnCall,
+}.Of(
+	VerHeaderPresent,
+	VerHeaderFormat,
+	VerHeaderPatch,
+	VerHeaderParamConflict,
+	VerInterfaceMatch,
+	VerUnsupportedError,
+	VerSupportedRefused,
+	VerSemantics,
+	VerEmptyMeans03,
+	VersionSemanticsMixed,
+)
+
+const versionName = "A2A-Version"
+
+// VerHeaderPresent reports a request of 1.0 that names no version.
+var VerHeaderPresent = &analysis.Rule{
+	ID:       "ver-header-present",
+	Title:    "request of 1.0 without A2A-Version",
+	Level:    analysis.Must,
+	Bindings: rule.OnJSONCall,
+	Side:     a2a.Client,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.OutcomeSeen,
+	Cites:    rule.Cite("3.6.1", a2a.V1_0),
+	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both
+versions answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
+	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
+	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which means 0.3 in so many
+words; HTTP+JSON requests that could be of 0.3, unless a card says that only 1.0 is spoken there; HARs of other
+programs that may leave fields out. The first request of each client at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() || !surelySpoken(x) {
+			return
+		}
+		p.Applied()
+		if _, _, given := givenVersion(p); !given {
+			p.Report(x.RequestPlace(), "a request of 1.0 ("+rule.MethodOrPath(x)+") names no version",
+				`expected "A2A-Version: 1.0"`)
+		}
+	},
+}
+
+// queryVersion returns the version in the query of a request, and whether there is one.
+func queryVersion(x *analysis.Exchange) (string, bool) {
+	list, given := "", false
+	for name, value := range x.Call.QueryValues() {
+		if name == versionName {
+			list, given = joined(list, value), true
+		}
+	}
+	return list, given
+}
+
+// headerVersion returns the version in the header of a request; empty if there is none.
+func headerVersion(x *analysis.Exchange) (list string) {
+	for value := range x.Request.Fields.All(versionName) {
+		list = joined(list, value)
+	}
+	return list
+}
+
+// joined adds a value to the list of those that differ.
+func joined(list, value string) string {
+	switch value = strings.TrimSpace(value); {
+	case list == "" || value == "":
+		return list + value
+	case slices.Contains(strings.Split(list, ", "), value):
+		return list
+	}
+	return list + ", " + value
+}
+
+// VerHeaderFormat reports a version that is none.
+var VerHeaderFormat = &analysis.Rule{
+	ID:    "ver-header-format",
+	Title: "A2A-Version is not of the form Major.Minor",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("14.2.1", a2a.V1_0),
+	),
+	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is
+equal, and refuses the call, or takes it for one of 0.3.`,
+	Fix: `Send the number as the card prints it for the interface, once: A2A-Version: 1.0.`,
+	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own; the same
+version twice. Where there are several header fields, or parameters of the query, they count as one list; in requests of
+0.2 and 0.3, which do not know the header, nothing else is reported, and that as a note.`,
+	Check: func(p *analysis.Pass) {
+		version, at, given := givenVersion(p)
+		if !given || version == "" || countNumbers(version) == 3 {
+			return
+		}
+		p.Applied()
+		worst := analysis.Error
+		if !p.Dialects.Has(a2a.V1_0) {
+			worst = analysis.Note
+		}
+		if countNumbers(version) != 2 && (worst == analysis.Error || strings.Contains(version, ", ")) {
+			p.Report(at, "the version is "+analysis.QuoteText(version), `expected two numbers, such as "1.0"`,
+				analysis.AtMost(worst))
+		}
+	},
+}
+
+// countNumbers returns of how many numbers with dots between a version consists; 0 if there is anything else in it.
+func countNumbers(version string) int {
+	n := 0
+	for part := range strings.SplitSeq(version, ".") {
+		if part == "" || strings.Trim(part, "0123456789") != "" {
+			return 0
+		}
+		n++
+	}
+	return n
+}
+
+// VerHeaderPatch reports a version with a patch number.
+var VerHeaderPatch = &analysis.Rule{
+	ID:    "ver-header-patch",
+	Title: "A2A-Version with a patch number",
+	Level: analysis.Should,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.RequestSeen,
+	Cites: rule.Cite("3.6", a2a.V1_0),
+	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the
+whole text refuses a client that it would understand.`,
+	Fix:    `Send the major and the minor number only: A2A-Version: 1.0.`,
+	Silent: `Whether that patch exists.`,
+	Check: func(p *analysis.Pass) {
+		version, at, given := givenVersion(p)
+		if !given || version == "" {
+			return
+		}
+		p.Applied()
+		if countNumbers(version) == 3 {
+			p.Report(at, "the version is "+analysis.QuoteText(version), "expected it without the patch number")
+		}
+	},
+}
+
+// VerHeaderParamConflict reports a request that names two versions.
+var VerHeaderParamConflict = &analysis.Rule{
+	ID:       "ver-header-param-conflict",
+	Title:    "version in the header and as a parameter disagree",
+	Level:    analysis.Should,
+	Bindings: rule.OnJSONCall,
+	Side:     a2a.Client,
+	On:       analysis.RequestSeen,
+	Cites:    rule.Cite("3.6.1", a2a.V1_0),
+	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
+where the agent looks first.`,
+	Fix:    `Name the version once, in the header.`,
+	Silent: `Patch numbers; an empty value beside another one.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		head := headerVersion(x)
+		param, ok := queryVersion(x)
+		if !ok {
+			param = strings.TrimSpace(x.Call.Params.Get(versionName).Text())
+		}
+		if head == "" || param == "" {
+			return
+		}
+		p.Applied()
+		if head != param && !a2a.SameVersion(head, param) {
+			p.Report(x.RequestPlace().Header(versionName),
+				fmt.Sprintf("the header asks for %s, and a parameter for %s", analysis.QuoteText(head), analysis.QuoteText(param)),
+				"expected one version")
+		}
+	},
+}
+
+// VerInterfaceMatch reports a version that the card does not offer at this URL.
+var VerInterfaceMatch = &analysis.Rule{
+	ID:    "ver-interface-match",
+	Title: "client asks for a version that the card does not declare",
+	Level: analysis.Advice,
+	Side:  a2a.Client,
+	Once:  analysis.PerEndpoint,
+	On:    analysis.OutcomeSeen,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("4.4.6", a2a.V1_0),
+	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
+that, and clients may try versions in turn; but the agent has to refuse it, even if it would understand.`,
+	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
+	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen.
+Where the agent fails or answers in another version, that is said instead. The first request of each client at an
+endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		version, at, given := givenVersion(p)
+		if !given || countNumbers(version) < 2 || p.Answer == nil || rule.Mismatched(p) {
+			return
+		}
+		offered, known := offersVersion(p, version)
+		if !known {
+			return
+		}
+		p.Applied()
+		if offered {
+			return
+		}
+		p.Report(at,
+			fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analysis.QuoteText(version), x.Endpoint.URL,
+				offeredVersions(p)), "expected a version of this interface")
+	},
+}
+
+// offersVersion reports whether cards declare a version for the URL of a request, and whether that can be said.
+func offersVersion(p *analysis.Pass, version string) (offered, known bool) {
+	entries := card.Of(p).Interfaces(p.Exchange)
+	for i := range entries {
+		if countNumbers(entries[i].Version) < 2 {
+			return false, false
+		}
+		offered = offered || a2a.SameVersion(entries[i].Version, version)
+	}
+	return offered, len(entries) > 0
+}
+
+func offeredVersions(p *analysis.Pass) string {
+	var list []string
+	for _, i := range card.Of(p).Interfaces(p.Exchange) {
+		if v := analysis.QuoteText(i.Version); !slices.Contains(list, v) && len(list) < rule.MaxNamed {
+			list = append(list, v)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// VerUnsupportedError reports a version that the agent does not offer, not refused as such.
+var VerUnsupportedError = &analysis.Rule{
+	ID:       "ver-unsupported-error",
+	Title:    "version that is not offered, not refused as such",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.OutcomeSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites:    rule.Cite("3.6.2", a2a.V1_0),
+	Future:   true,
+	Covers:   rule.CodeRules,
+	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than
+VersionNotSupportedError (-32009). By that error a client knows that it may try another version; an answer in other
+words than it asked for makes it fail somewhere else.`,
+	Fix: `Look at A2A-Version first, and answer -32009 with the reason VERSION_NOT_SUPPORTED (HTTP+JSON: status 400) for
+versions that are not served here.`,
+	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen;
+answers in the version that was asked for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors
+with another cause, such as credentials. A version that does not exist yet is one that the card does not offer.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		version, _, given := givenVersion(p)
+		if !given || countNumbers(version) < 2 || p.Answer == nil || !knowsVersions(p) ||
+			x.Call.Operation == a2a.GetExtendedCard {
+			return
+		}
+		offered, known := offersVersion(p, version)
+		if !known || offered || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
+			return
+		}
+		p.Applied()
+		const expected = "expected VersionNotSupportedError (-32009)"
+		future := !a2a.SameVersion(version, "1.0")
+		at, got := p.Place.At(p.Answer.Payload.Pointer), p.Answer.Payload.Dialects
+		switch failure := p.Answer.Err; {
+		case failure != nil:
+			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) && x.Response.Status < 500 {
+				p.Report(p.Place.At(failure.Pointer),
+					fmt.Sprintf("version %s is not offered, and the refusal is %s", analysis.QuoteText(version), failure), expected)
+			}
+		case rule.CallSucceeded(p) && future:
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the call succeeds", analysis.QuoteText(version)), expected)
+		case rule.CallSucceeded(p) && !got.Empty() && !got.Has(a2a.V1_0):
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the answer is in %s", analysis.QuoteText(version), got),
+				expected)
+		}
+	},
+}
+
+// knowsVersions reports whether a card that was seen before the call is one of 1.0: the agent knows of versions.
+func knowsVersions(p *analysis.Pass) bool {
+	return slices.ContainsFunc(card.Of(p).Before(p.Exchange), func(c *card.Card) bool { return c.Modern })
+}
+
+// VerSupportedRefused reports a version that the card offers, refused.
+var VerSupportedRefused = &analysis.Rule{
+	ID:       "ver-supported-refused",
+	Title:    "version that the card declares, refused as not supported",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.OutcomeSeen,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Cites: slices.Concat(
+		rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.6.2", a2a.V1_0),
+	),
+	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client
+that did as the card says has nowhere else to go.`,
+	Fix: `Compare the major and the minor number only; and let the card name what is served: one interface entry for
+each version and URL.`,
+	Silent: `Cards that were not seen, or that disagree; requests that name no version, or another one
+than that of their words; agents whose cards know no 1.0, which cannot know the error.`,
+	Check: func(p *analysis.Pass) {
+		version, _, given := givenVersion(p)
+		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) || !knowsVersions(p) ||
+			a2a.VersionDialects(version).Intersect(p.Dialects).Empty() {
+			return
+		}
+		p.Applied()
+		if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analysis.QuoteText(version),
+					p.Exchange.Endpoint.URL), "expected the agent to do what its card says")
+		}
+	},
+}
+
+// everyCardOffers reports whether every card that was seen before the call declares the version for its URL.
+func everyCardOffers(p *analysis.Pass, version string) bool {
+	x := p.Exchange
+	cards := card.Of(p).Before(x)
+	for _, c := range cards {
+		offered := slices.ContainsFunc(c.Interfaces, func(i a2a.Interface) bool {
+			return i.Binding == x.Call.Binding && a2a.SameVersion(i.Version, version) && x.Endpoint.Is(i.URL)
+		})
+		if !offered {
+			return false
+		}
+	}
+	return len(cards) > 0
+}
+
+// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
+// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
+// has it (RFC 9110 section 5.3), which is no version.
+func givenVersion(p *analysis.Pass) (version string, at analysis.Place, given bool) {
+	x := p.Exchange
+	if x.Request.Fields.Has(versionName) {
+		return headerVersion(x), x.RequestPlace().Header(versionName), true
+	}
+	if v, ok := queryVersion(x); ok {
+		return v, x.RequestPlace().Line(), true
+	}
+	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
+		pointer := a2a.Ptr("", versionName)
+		if x.Call.Binding == a2a.JSONRPC {
+			pointer = a2a.Ptr("/params", versionName)
+		}
+		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
+	}
+	return "", analysis.Place{}, false
+}

@@ -1,0 +1,424 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// HTTP is the family of rules about how JSON-RPC and event streams use HTTP: methods, media types and status codes.
+var HTTP = rule.Family{Name: "http"}.Of(
+	RPCHTTPPost,
+	RPCRequestContentType,
+	RPCRequestContentTypeV1,
+	RPCResponseContentType,
+	RPCResponseContentTypeV1,
+	RPCAnswerMissing,
+	StreamContentType,
+	StreamStatus200,
+	StreamMethodAnsweredJSON,
+	NonstreamMethodAnsweredSSE,
+	HTTPRetryAfter,
+	CardUnavailable,
+)
+
+// RPCHTTPPost reports a JSON-RPC request under another HTTP method.
+var RPCHTTPPost = &analysis.Rule{
+	ID:       "rpc-http-post",
+	Title:    "JSON-RPC request with an HTTP method other than POST",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	Side:     a2a.Client,
+	On:       analysis.RequestSeen,
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("9.2", a2a.V1_0),
+	),
+	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
+gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
+	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
+	Silent: `OPTIONS and HEAD, which are not calls whatever they carry, and bodies that are not surely JSON-RPC of
+A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a note.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		worst := analysis.Error
+		if p.Dialects.Has(a2a.V1_0) {
+			worst = analysis.Note
+		}
+		if method := p.Exchange.Request.Method; method != "POST" {
+			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analysis.Clip(method), "expected POST",
+				analysis.AtMost(worst))
+		}
+	},
+}
+
+// RPCRequestContentType reports a JSON-RPC request of an early dialect that is not labelled as JSON.
+var RPCRequestContentType = &analysis.Rule{
+	ID:       "rpc-request-content-type",
+	Title:    "JSON-RPC request not labelled application/json",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	Side:     a2a.Client,
+	On:       analysis.RequestSeen,
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.2.1", a2a.V0_3),
+	),
+	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label:
+with another one they answer 415, or hand the agent an empty body.`,
+	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
+	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
+	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
+}
+
+// RPCRequestContentTypeV1 is the same for 1.0, whose text shows the label without demanding it.
+var RPCRequestContentTypeV1 = &analysis.Rule{
+	ID:       "rpc-request-content-type-v1",
+	Title:    "JSON-RPC request not labelled application/json",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
+	Side:     a2a.Client,
+	On:       analysis.RequestSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("9.1", a2a.V1_0),
+	Doc: `The JSON-RPC binding of 1.0 carries application/json; application/a2a+json belongs to HTTP+JSON. Many frameworks
+choose the parser by this label: with another one they answer 415, or hand the agent an empty body.`,
+	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
+	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
+	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
+}
+
+func judgeRequestLabel(p *analysis.Pass) {
+	fields := p.Exchange.Request.Fields
+	if p.Doc == nil || !rule.LabelKept(p.Exchange, fields) {
+		return
+	}
+	p.Applied()
+	if fields.MediaType() != "application/json" {
+		p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")),
+			"expected application/json")
+	}
+}
+
+// RPCResponseContentType reports a JSON-RPC answer of an early dialect that is not labelled as JSON.
+var RPCResponseContentType = &analysis.Rule{
+	ID:       "rpc-response-content-type",
+	Title:    "JSON-RPC answer not labelled application/json",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnRPC,
+	Cites: slices.Concat(
+		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.2.1", a2a.V0_3),
+	),
+	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
+JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
+	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
+	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are not JSON-RPC are
+not judged.`,
+	Check: func(p *analysis.Pass) {
+		if !p.Answer.IsEnvelope {
+			return
+		}
+		p.Applied()
+		types := p.Exchange.Response.Fields.Values("Content-Type")
+		if rule.Essence(types) != "application/json" {
+			p.Report(p.Exchange.ResponsePlace().Header("Content-Type"), rule.ContentType(types), "expected application/json")
+		}
+	},
+}
+
+// RPCResponseContentTypeV1 is the same for 1.0, whose text shows the label without demanding it.
+var RPCResponseContentTypeV1 = &analysis.Rule{
+	ID:       "rpc-response-content-type-v1",
+	Title:    "JSON-RPC answer not labelled application/json",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Should,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("9.1", a2a.V1_0),
+	Doc: `The JSON-RPC binding of 1.0 carries application/json. Clients choose their parser by this label: a JSON-RPC
+object labelled as text is shown to a user, or refused, although its content is right.`,
+	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
+	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without
+a body and error pages that are not JSON-RPC are not judged.`,
+	Check: func(p *analysis.Pass) {
+		if !p.Answer.IsEnvelope {
+			return
+		}
+		p.Applied()
+		types := p.Exchange.Response.Fields.Values("Content-Type")
+		at := p.Exchange.ResponsePlace().Header("Content-Type")
+		switch rule.Essence(types) {
+		case "application/json":
+		case "application/a2a+json":
+			p.Report(at, rule.ContentType(types), "expected application/json: that one is for HTTP+JSON",
+				analysis.AtMost(analysis.Note))
+		default:
+			p.Report(at, rule.ContentType(types), "expected application/json")
+		}
+	},
+}
+
+// RPCAnswerMissing reports a call that is answered with success and nothing else.
+var RPCAnswerMissing = &analysis.Rule{
+	ID:       "rpc-answer-missing",
+	Title:    "JSON-RPC call answered without a body",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("JSON-RPC 2.0 §5", rule.Every...),
+	Covers:   []string{"rpc-result-xor-error"},
+	Doc: `A JSON-RPC request with an id gets a response object, whatever there is to say. Without one the client cannot
+tell whether the call was done: most fail to parse the empty text and try again.`,
+	Fix: `Answer every request that has an id with a response object; where there is nothing to return, with "result":
+{} or null.`,
+	Silent: `Requests without id, which are notifications; statuses other than 2xx; answers that were cut off.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !rule.IsID(x.Call.ID) || x.Call.Method == "" || !rule.Succeeded(x.Response.Status) {
+			return
+		}
+		p.Applied()
+		if p.Doc == nil {
+			p.Report(p.Place, fmt.Sprintf("status %d without a body", x.Response.Status),
+				"expected a JSON-RPC response with the id "+analysis.Quote(x.Call.ID))
+		}
+	},
+}
+
+// StreamContentType reports an event stream under another label.
+var StreamContentType = &analysis.Rule{
+	ID:       "stream-content-type",
+	Title:    "event stream not labelled text/event-stream",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Bindings: rule.OnJSONCall,
+	Cites: slices.Concat(
+		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.3.1", a2a.V0_3),
+		rule.Cite("9.4.2", a2a.V1_0),
+		rule.Cite("11.7", a2a.V1_0),
+	),
+	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come;
+under another one they wait for the end of the body and then fail to parse it.`,
+	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
+	Silent: `Parameters are ignored. A body counts as a stream only if it is not JSON, begins with a line of an event
+and has data that begins like a JSON object.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.EventSeen {
+			if rule.OpensStream(p) {
+				p.Applied()
+			}
+			return
+		}
+		if rule.Succeeded(p.Exchange.Response.Status) && framedAsEvents(p) {
+			p.Report(p.Exchange.ResponsePlace().Header("Content-Type"),
+				"server-sent events under "+rule.ContentType(p.Exchange.Response.Fields.Values("Content-Type")),
+				"expected text/event-stream")
+		}
+	},
+}
+
+// framedAsEvents reports whether an answer that is not labelled as an event stream surely is one: lines of events, with
+// data that begins like a JSON object.
+func framedAsEvents(p *analysis.Pass) bool {
+	if p.Doc == nil || p.Doc.Err == nil {
+		return false
+	}
+	rest := bytes.TrimLeft(bytes.TrimPrefix(p.Body, []byte("\xef\xbb\xbf")), "\r\n")
+	for len(rest) > 0 {
+		end := bytes.IndexAny(rest, "\r\n")
+		if end < 0 {
+			end = len(rest)
+		}
+		name, value, colon := bytes.Cut(rest[:end], []byte(":"))
+		switch {
+		case !colon:
+			return false
+		case string(name) == "data":
+			return bytes.HasPrefix(bytes.TrimSpace(value), []byte("{"))
+		}
+		switch string(name) {
+		case "", "event", "id", "retry":
+		default:
+			return false
+		}
+		rest = bytes.TrimLeft(rest[end:], "\r\n")
+	}
+	return false
+}
+
+// StreamStatus200 reports an event stream under another status of success.
+var StreamStatus200 = &analysis.Rule{
+	ID:       "stream-status-200",
+	Title:    "event stream under a status other than 200",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	Once:     analysis.PerExchange,
+	On:       analysis.EventSeen | analysis.StreamEnded,
+	Bindings: rule.OnJSONCall,
+	Cites: slices.Concat(
+		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
+		rule.Cite("3.3.1", a2a.V0_3),
+		rule.Cite("9.4.2", a2a.V1_0),
+		rule.Cite("11.7", a2a.V1_0),
+	),
+	Doc: `An event stream begins with status 200. Clients that follow the standard for server-sent events give up on any
+other one, so the events are written and nobody reads them.`,
+	Fix: `Answer a streaming call with 200, also where it creates a task.`,
+	Silent: `Statuses of 300 and more, which make the answer an error whatever its label; 204 and 205, which have no
+body.`,
+	Check: func(p *analysis.Pass) {
+		status := p.Exchange.Response.Status
+		if !beginsStream(p) || !rule.Succeeded(status) || status == 204 || status == 205 {
+			return
+		}
+		p.Applied()
+		if status != 200 {
+			p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("an event stream under status %d", status), "expected 200")
+		}
+	},
+}
+
+// beginsStream reports whether what is at hand is the first of a stream: its first event, or its end if there was none.
+func beginsStream(p *analysis.Pass) bool {
+	return p.Exchange.Stream != nil && p.Exchange.Stream.Events == 0
+}
+
+// StreamMethodAnsweredJSON reports a streaming call answered with one object.
+var StreamMethodAnsweredJSON = &analysis.Rule{
+	ID:       "stream-method-answered-json",
+	Title:    "streaming call answered with one JSON object",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.OfStream,
+	Bindings: rule.OnJSONCall,
+	Cites: slices.Concat(
+		rule.Cite("7.2", rule.Before1...),
+		rule.Cite("3.1.2", a2a.V1_0),
+		rule.Cite("9.4.2", a2a.V1_0),
+	),
+	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to
+its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
+	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
+as the only event. Without support for streaming, answer with the error for that.`,
+	Silent: `Errors as JSON, which are right in place of a stream; answers that are not an object of A2A. Before 1.0 the
+finding is a warning.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if !x.Call.Streams || p.Answer == nil || p.Answer.Err != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
+			return
+		}
+		if p.Kind == analysis.EventSeen {
+			p.Applied()
+			return
+		}
+		switch p.Answer.Payload.Kind {
+		case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+		default:
+			return
+		}
+		if !rule.Succeeded(x.Response.Status) {
+			return
+		}
+		worst := analysis.Error
+		if !p.Dialects.Has(a2a.V1_0) {
+			worst = analysis.Warning
+		}
+		p.Report(x.ResponsePlace().Header("Content-Type"),
+			fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
+				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analysis.AtMost(worst))
+	},
+}
+
+// NonstreamMethodAnsweredSSE reports a plain call answered with an event stream.
+var NonstreamMethodAnsweredSSE = &analysis.Rule{
+	ID:       "nonstream-method-answered-sse",
+	Title:    "call of a method that does not stream answered with an event stream",
+	Category: analysis.Streaming,
+	Level:    analysis.Must,
+	Side:     a2a.Agent,
+	Once:     analysis.PerExchange,
+	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
+	Bindings: rule.OnJSONCall,
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("9.4.1", a2a.V1_0),
+	),
+	Doc: `Only the streaming methods are answered with events. A client that sent a plain call waits for one JSON object,
+parses the text of the stream as such, and fails.`,
+	Fix: `Answer with one JSON object; stream only where SendStreamingMessage or SubscribeToTask (before 1.0:
+message/stream, tasks/resubscribe) was called.`,
+	Silent: `Batches, methods that A2A does not know, and statuses other than 2xx. Over HTTP+JSON and in 1.0 it is a
+warning, since no sentence says it outright.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation == a2a.NoOperation || x.Call.Streams || x.Call.Batch != nil ||
+			!rule.Succeeded(x.Response.Status) {
+			return
+		}
+		if p.Kind != analysis.AnswerSeen && !beginsStream(p) {
+			return
+		}
+		p.Applied()
+		if p.Kind == analysis.AnswerSeen {
+			return
+		}
+		worst := analysis.Error
+		if x.Call.Binding == a2a.HTTPJSON || p.Dialects.Has(a2a.V1_0) {
+			worst = analysis.Warning
+		}
+		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with an event stream", x.Call.Operation),
+			"expected one JSON object", analysis.AtMost(worst))
+	},
+}
+
+// HTTPRetryAfter notes a refusal for too many requests that does not say how long to wait.
+var HTTPRetryAfter = &analysis.Rule{
+	ID:       "http-retry-after",
+	Title:    "429 without Retry-After",
+	Category: analysis.ErrorHandling,
+	Level:    analysis.Advice,
+	Side:     a2a.Agent,
+	Once:     analysis.PerEndpoint,
+	On:       analysis.AnswerSeen,
+	If:       analysis.Refused,
+	Bindings: rule.OnJSON,
+	Cites: slices.Concat(
+		rule.Cite("RFC 6585 §4", rule.Before1...),
+		rule.Cite("3.3.2", a2a.V1_0),
+	),
+	Doc: `The agent refuses a call since there were too many, and does not say when the next one will be taken. Clients
+then try again at once, or never.`,
+	Fix: `Send Retry-After with every 429: a number of seconds, or a date.`,
+	Silent: `Other statuses; recordings of other programs that may leave fields out. The field may be there, and need not.
+The first 429 at an endpoint is reported.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Response.Status != http.StatusTooManyRequests || !x.AnswerHeadersKept() {
+			return
+		}
+		p.Applied()
+		if !x.Response.Fields.Has("Retry-After") {
+			p.Report(x.ResponsePlace().Status(), "status 429 without Retry-After", "expected a time after which to try again")
+		}
+	},
+}

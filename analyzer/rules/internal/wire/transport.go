@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Transport is the family of rules about what carries HTTP.
+var Transport = rule.Family{
+	Name:     "transport",
+	Category: analysis.Interop,
+	Side:     a2a.Agent,
+	Once:     analysis.PerOrigin,
+}.Of(
+	TransportHTTPS,
+	TransportHSTS,
+)
+
+// TransportHTTPS reports an agent that is reached in clear text over a public network.
+var TransportHTTPS = &analysis.Rule{
+	ID:       "transport-https",
+	Title:    "plain http to a public host",
+	Level:    analysis.Must,
+	On:       analysis.RequestSeen | analysis.AnswerSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("4.1", rule.Before1...),
+		rule.Cite("7.1", a2a.V1_0),
+		rule.Cite("13.4", a2a.V1_0),
+	),
+	Doc: `In production A2A runs over TLS. Over plain http anybody on the way reads the messages and the credentials with
+them, and can answer in the agent's place.`,
+	Fix: `Serve the agent over https and write https URLs into its card.`,
+	Silent: `Loopback, private and link-local addresses; names of one label and names under reserved or local domains
+(.example, .test, .invalid, .local, .internal, .home.arpa, .svc and the like); requests that say TLS ended before the
+tap. Whether a host serves production cannot be seen, so it is a note, once for a host.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		op := x.Call.Operation
+		if p.Kind == analysis.AnswerSeen && op != a2a.GetCard || op == a2a.Webhook {
+			return
+		}
+		if x.Origin == "" || rule.ReachOf(x.Origin) != rule.FromAnywhere ||
+			strings.EqualFold(x.Request.Fields.Get("X-Forwarded-Proto"), "https") ||
+			strings.Contains(strings.ToLower(x.Request.Fields.Get("Forwarded")), "proto=https") {
+			return
+		}
+		p.Applied()
+		if rule.SchemeOf(x.Origin) == "http" {
+			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analysis.QuoteText(x.Origin),
+				"expected https in production", analysis.AtMost(analysis.Note))
+		}
+	},
+}
+
+// TransportHSTS reports an agent over https that does not keep browsers and clients there.
+var TransportHSTS = &analysis.Rule{
+	ID:       "transport-hsts",
+	Title:    "https answer without Strict-Transport-Security",
+	Level:    analysis.Should,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
+	Bindings: rule.OnJSONCall,
+	Cites:    rule.Cite("13.4", a2a.V1_0),
+	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a
+redirect to http takes them to anybody who answers there.`,
+	Fix: `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch
+for it.`,
+	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and
+504; recordings that may lack header fields. It is said once for a host.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		fields := x.Response.Fields
+		if !strings.HasPrefix(x.Origin, "https:") || !x.AnswerHeadersKept() ||
+			p.Kind == analysis.EventSeen && !beginsStream(p) {
+			return
+		}
+		switch x.Response.Status {
+		case 502, 503, 504:
+			return
+		}
+		if rule.ReachOf(x.Origin) == rule.FromMachine || rule.IsIP(rule.HostOf(x.Origin)) {
+			return
+		}
+		p.Applied()
+		if !fields.Has("Strict-Transport-Security") {
+			p.Report(x.ResponsePlace().Header("Strict-Transport-Security"),
+				"no Strict-Transport-Security from "+analysis.QuoteText(x.Origin), "expected one")
+		}
+	},
+}

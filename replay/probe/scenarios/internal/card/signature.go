@@ -1,0 +1,91 @@
+package card
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/jws"
+	"a2atap/analyzer/track/signature"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/internal/scenario"
+)
+
+// Signatures are about the signatures of the card.
+var Signatures = []*probe.Scenario{
+	{
+		ID: "act-signature-verify", Title: "the signatures of the card are by their keys",
+		Category: analysis.AgentCard, Level: analysis.Must, Once: true, CardOnly: true, Protocols: scenario.V10,
+		Sections: []string{"1.0 §8.4.2", "1.0 §8.4.3"}, Tags: []string{"card", "signature", "A50"},
+		Fix: "Sign the card in its canonical form (RFC 8785), without the member signatures, as it is served.",
+		Run: askSignatures,
+	},
+}
+
+// maxSignatures bounds the signatures of a card that are verified.
+const maxSignatures = 4
+
+func askSignatures(ctx context.Context, s *probe.Session) error {
+	card, err := scenario.DeclaredCard(s)
+	if err != nil {
+		return err
+	}
+	valid, n, elsewhere := 0, 0, ""
+	for i, sig := range card.Signatures() {
+		if n++; n > maxSignatures {
+			break
+		}
+		keys := s.Keys()
+		if at := sig.Header.Get("jku").Text(); at != "" && isOwn(s, at) {
+			served, err := fetchKeys(ctx, s, at)
+			if err != nil {
+				return err
+			}
+			keys = append(served, keys...)
+		} else if at != "" {
+			elsewhere = "; those at another origin than the agent's are not fetched"
+		}
+		switch signature.Verify(&card, sig, keys) {
+		case jws.Valid:
+			valid++
+		case jws.Invalid:
+			return probe.Fail("a signature over this card by the key that it names",
+				"signature %d, which the key %q did not make", i+1, sig.Header.Get("kid").Text())
+		}
+	}
+	switch {
+	case n == 0:
+		return &probe.Skip{Why: "the card is not signed"}
+	case valid == 0:
+		return &probe.Skip{Why: "no key is known for the signatures of the card; give the keys with --jwks" + elsewhere}
+	}
+	return nil
+}
+
+// isOwn reports whether a URL has the origin of the agent: what is elsewhere is nobody's that asked to be probed.
+func isOwn(s *probe.Session, at string) bool {
+	theirs, err := url.Parse(at)
+	if err != nil || theirs.User != nil {
+		return false
+	}
+	ours, err := url.Parse(s.URL)
+	return err == nil && theirs.Scheme == ours.Scheme && strings.EqualFold(theirs.Host, ours.Host)
+}
+
+// fetchKeys reads the key set at a URL of the agent's own.
+func fetchKeys(ctx context.Context, s *probe.Session, at string) (jws.KeySet, error) {
+	a, err := s.AskAnonymously(ctx, http.MethodGet, at, http.Header{"Accept": {"application/json"}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if a.Status != http.StatusOK {
+		return nil, probe.Fail("the keys of the card's signature", "HTTP %d", a.Status)
+	}
+	keys, err := jws.ParseKeySet(a.Body)
+	if err != nil {
+		return nil, probe.Fail("the keys of the card's signature, as a JWK Set", "%v", err)
+	}
+	return keys, nil
+}

@@ -1,0 +1,249 @@
+package lifecycle
+
+import (
+	"context"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/internal/scenario"
+)
+
+// Operations are about what sends, reads and cancellations do, by themselves and to tasks that have ended.
+var Operations = []*probe.Scenario{
+	{
+		ID: "act-task-not-found", Title: "a task that nobody made cannot be canceled",
+		Category: analysis.ErrorHandling, Level: analysis.Must,
+		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
+		Tags: []string{
+			"errors", "A9", "CORE-CANCEL-003", "acts:CORE-ERR-002", "tck-main:tasks_cancel_nonexistent",
+		},
+		Fix: "Answer a cancellation of an unknown task with TaskNotFound.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			_, err := s.Client.Cancel(ctx, s.NewID(), nil)
+			return scenario.NotFound(s, err)
+		},
+	},
+	{
+		ID: "act-task-read", Title: "a task that was made can be read: the same id, and a state",
+		Category: analysis.Lifecycle, Level: analysis.Must,
+		Sections: []string{"1.0 §3.1.3", "0.3 §7.3"},
+		Tags: []string{
+			"CORE-GET-001", "CORE-SEND-001", "acts:CORE-GET-001", "tck-main:tasks_get_valid",
+			"tck-main:tasks_get_enhanced_parameters",
+		},
+		Fix: "Answer a read with the task that was asked for, and its state.",
+		Run: askRead,
+	},
+	{
+		ID: "act-send-terminal", Title: "a task that has ended takes no more messages",
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since03,
+		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
+		Tags:     []string{"errors", "A14", "CORE-SEND-002", "acts:CORE-SEND-002", "acts:CORE-ERR-004"},
+		Fix:      "Refuse a message to a task that has ended with UnsupportedOperation.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			task, err := s.Finished(ctx, probe.CompletesTask)
+			if err != nil {
+				return err
+			}
+			m := s.Say(probe.CompletesTask)
+			m.TaskID, m.ContextID = task.ID, task.ContextID
+			_, err = s.Client.Send(ctx, m, client.SendOptions{})
+			if s.Protocol().Version != "1.0" {
+				return probe.Refused(err) // 0.3 names no error for it
+			}
+			return probe.Refused(err, "UNSUPPORTED_OPERATION", "TASK_NOT_FOUND")
+		},
+	},
+	{
+		ID: "act-cancel-idempotent", Title: "a task that was canceled stays so when it is canceled again",
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
+		Sections: []string{"1.0 §3.1.5", "1.0 §3.3.1"}, Tags: []string{"A16", "tck-main:task_cancel_state_handling"},
+		Fix: "Answer a second cancellation with the canceled task, TaskNotCancelable or TaskNotFound.",
+		Run: askCancelTwice,
+	},
+	{
+		ID: "act-blocking-default", Title: "a message is answered when its task has ended or waits",
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
+		Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A21", "CORE-EXECUTION-MODE-001"},
+		Fix: "Answer SendMessage when the task is terminal or interrupted, unless returnImmediately is true.",
+		Run: func(ctx context.Context, s *probe.Session) error {
+			task, err := s.Task(ctx, probe.StreamsChunks, client.SendOptions{})
+			if err != nil {
+				return err
+			}
+			if !probe.Settled(task.Status.State) {
+				return probe.Fail("a task that has ended or waits", "task %s is %s", task.ID, task.Status.State)
+			}
+			return nil
+		},
+	},
+	{
+		ID: "act-return-immediately", Title: "a client that does not wait is answered while the task is at work",
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
+		Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A22", "CORE-EXECUTION-MODE-002", "acts:CORE-EXEC-001"},
+		Fix: "Answer at once with the task as it is if returnImmediately is true, and go on with the work.",
+		Run: askImmediately,
+	},
+	{
+		ID: "act-unknown-media-type", Title: "a part of a media type that nobody knows is refused, or taken like any other",
+		Category: analysis.ErrorHandling, Level: analysis.Should,
+		Sections: []string{"1.0 §3.1.1", "0.3 §8.2"},
+		Tags: []string{
+			"errors", "A54", "CORE-SEND-003", "acts:CORE-SEND-004", "tck-main:content_type_not_supported_error_32005",
+			"tck-main:invalid_file_part", "tck-main:valid_file_part", "tck-main:binary_data_handling",
+		},
+		Fix: "Refuse parts of media types that the agent cannot read with ContentTypeNotSupported.",
+		Run: askMediaType,
+	},
+	{
+		ID: "act-part-kinds", Title: "files and data are written so that clients can read them",
+		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since01,
+		Sections: []string{"1.0 §4.1.6", "0.3 §6.5", "0.3 §6.6"},
+		Tags:     []string{"artifact", "DM-ART-001", "DM-PART-001"},
+		Fix:      "Write each part with one content: a text, the bytes of a file or its address, or data.",
+		Run:      askPartKinds,
+	},
+}
+
+func askRead(ctx context.Context, s *probe.Session) error {
+	task, err := s.Task(ctx, probe.CompletesTask, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	read, err := s.Client.Get(ctx, task.ID, nil)
+	if scenario.Gone(err) && task.Status.State.Terminal() {
+		return probe.Unclear("task %s has ended, and is not kept", task.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if read.ID != task.ID || read.Status.State == "" {
+		return probe.Fail("task "+task.ID+" with a state", "%s", scenario.Brief(s.Last()))
+	}
+	return nil
+}
+
+func askCancelTwice(ctx context.Context, s *probe.Session) error {
+	task, err := s.Live(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Client.Cancel(ctx, task.ID, nil); err != nil {
+		return probe.Unclear("task %s could not be canceled once", task.ID)
+	}
+	first, err := s.Settle(ctx, task.ID)
+	if scenario.Gone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if first.Status.State != client.Canceled {
+		return probe.Unclear("task %s was %s in spite of its cancellation", task.ID, first.Status.State)
+	}
+	again, err := s.Client.Cancel(ctx, task.ID, nil)
+	if err == nil && again.Status.State != client.Canceled {
+		return probe.Fail("the canceled task", "task %s is %s", again.ID, again.Status.State)
+	}
+	if err != nil {
+		if err := probe.Refused(err, "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND"); err != nil {
+			return err
+		}
+	}
+	last, err := s.Client.Get(ctx, task.ID, nil)
+	if scenario.Gone(err) {
+		return nil
+	}
+	if err == nil && last.Status.State != client.Canceled {
+		return probe.Fail("a task that stays canceled", "task %s is %s", task.ID, last.Status.State)
+	}
+	return err
+}
+
+func askImmediately(ctx context.Context, s *probe.Session) error {
+	task, err := s.Task(ctx, probe.TakesLong, client.SendOptions{ReturnImmediately: true})
+	if err != nil {
+		return err
+	}
+	if task.Status.State.Terminal() {
+		if s.Scripted() {
+			return probe.Fail("a task at work", "task %s is %s already", task.ID, task.Status.State)
+		}
+		return probe.Unclear("task %s was %s at once, and may not have taken longer", task.ID, task.Status.State)
+	}
+	_, err = s.Settle(ctx, task.ID)
+	return err
+}
+
+func askMediaType(ctx context.Context, s *probe.Session) error {
+	m := client.Message{Parts: []client.Part{
+		{Bytes: []byte("?"), MediaType: "application/x-nobody-knows-this", Filename: "unknown.bin"},
+	}}
+	_, err := s.Client.Send(ctx, m, client.SendOptions{ReturnImmediately: true})
+	refused := scenario.Refusal(err)
+	switch {
+	case err == nil:
+		return probe.Unclear("the agent takes a part of a media type that nobody knows")
+	case refused == nil:
+		return err
+	case scenario.Broken(err):
+		return probe.Fail("ContentTypeNotSupported, -32602, or an answer", "%s", probe.Describe(refused))
+	}
+	return nil
+}
+
+// askPartKinds looks at each part of the artifacts of a task, in the words of the protocol. Which media types clients
+// accept is said, so that rules can look at that, too.
+func askPartKinds(ctx context.Context, s *probe.Session) error {
+	task, err := s.Task(ctx, probe.ManyParts, client.SendOptions{
+		AcceptedOutputModes: []string{"text/plain", "application/json", "image/svg+xml"},
+	})
+	if err != nil {
+		return err
+	}
+	if !probe.Settled(task.Status.State) {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
+			return err
+		}
+	}
+	seen := false
+	for _, artifact := range a2a.Parse(task.Raw).Root.Get("artifacts").Elems() {
+		for _, part := range artifact.Get("parts").Elems() {
+			seen = seen || !part.Has("text")
+			if err := partHasOne(s, part); err != nil {
+				return err
+			}
+		}
+	}
+	if !seen {
+		return probe.Unclear("no file and no data came")
+	}
+	return nil
+}
+
+// partHasOne asserts that a part has one content, of the right type.
+func partHasOne(s *probe.Session, part a2a.Value) error {
+	contents, in := []string{"text", "raw", "url", "data"}, part
+	if s.Protocol().Version != "1.0" {
+		if data := part.Get("data"); data.Exists() && data.Kind() != a2a.Object && s.Protocol().Version != "0.1" {
+			return probe.Fail("an object as data", "%s", scenario.Written(data))
+		}
+		if in = part.Get("file"); !in.Exists() {
+			return nil
+		}
+		contents = []string{"bytes", "uri", "fileWithBytes", "fileWithUri"}
+	}
+	n := 0
+	for _, name := range contents {
+		if in.Has(name) {
+			n++
+		}
+	}
+	if n != 1 {
+		return probe.Fail("exactly one of "+strings.Join(contents, ", "), "%s", scenario.Written(in))
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+// Package push asks for push notifications: the configs, and with a webhook of its own what is delivered there.
+package push
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios/internal/scenario"
+)
+
+// withConfigs are the protocols in which configs have ids, and can be listed and deleted.
+var withConfigs = scenario.Since03
+
+// tokenLevels are how much it matters that a notification brings the token.
+var tokenLevels = map[client.Protocol]analysis.Level{
+	client.Early: analysis.Must, client.JSONRPC10: analysis.Advice, client.REST10: analysis.Advice,
+	client.GRPC10: analysis.Advice,
+}
+
+// Scenarios are about push notifications.
+var Scenarios = []*probe.Scenario{
+	{
+		ID: "push-config", Title: "a webhook that was given can be read back", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push},
+		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8", "0.3 §7.5"},
+		Tags: []string{
+			"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42",
+			"PUSH-CREATE-001", "PUSH-CREATE-002", "PUSH-GET-001", "acts:PUSH-CFG-001", "acts:PUSH-CFG-002",
+		},
+		Fix: "Keep the push notification config of a task, and show it to who asks for it.",
+		Run: askConfig,
+	},
+	{
+		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"},
+		Tags: []string{
+			"push", "A42", "PUSH-LIST-001", "PUSH-DEL-001", "PUSH-DEL-002", "acts:PUSH-CFG-003", "acts:PUSH-LIST-001",
+			"acts:PUSH-IDEM-001",
+		},
+		Fix: "List all configs of a task, and forget those that are deleted.",
+		Run: askConfigs,
+	},
+	{
+		ID: "push-https", Title: "a webhook without TLS is refused", Category: analysis.ErrorHandling,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: []client.Protocol{client.Early},
+		Sections: []string{"JSON-RPC §5.1"}, Tags: []string{"push", "S4-5.1b"},
+		Fix: "Refuse webhooks whose URL is not https with error -32004.",
+		Run: askInsecure,
+	},
+	{
+		ID: "push-delivery", Title: "the webhook hears of its task", Category: analysis.Interop, Level: analysis.Must,
+		Needs: []probe.Capability{probe.Push}, Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
+		Tags: []string{
+			"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43",
+			"PUSH-DELIVER-002", "PUSH-DELIVER-003", "acts:PUSH-DELIV-002", "acts:PUSH-DELIV-003",
+		},
+		Fix: "Post each change of a task's status to its webhooks, in the form of the protocol.",
+		Run: askDelivery,
+	},
+	{
+		ID: "push-token", Title: "notifications bring the token that was given", Category: analysis.Interop,
+		// 1.0 does not say how the token travels.
+		Level: analysis.Should, Levels: tokenLevels, Needs: []probe.Capability{probe.Push},
+		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
+		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
+		Run: askToken,
+	},
+	{
+		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
+		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
+		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
+		Run: askCredentials,
+	},
+	{
+		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analysis.Interop,
+		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		Sections: []string{"1.0 §3.1.10", "0.3 §7.8"}, Tags: []string{"push", "A45"},
+		Fix: "Post nothing to a webhook once its deletion was confirmed.",
+		Run: askAfterDelete,
+	},
+}
+
+// configured makes a task that waits to be canceled, and gives it a webhook.
+func configured(ctx context.Context, s *probe.Session, in *inbox) (*client.Task, *client.PushConfig, func(), error) {
+	task, done, err := s.Begin(ctx, probe.WaitsForCancel, client.SendOptions{})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if task.Status.State.Terminal() {
+		done()
+		return nil, nil, nil, probe.Unclear("task %s was %s before it could be given a webhook", task.ID, task.Status.State)
+	}
+	stop := func() {
+		s.Client.Cancel(ctx, task.ID, nil) //nolint:errcheck // so that it does no work for nothing
+		done()
+	}
+	config, err := configure(ctx, s, task.ID, in)
+	if err != nil {
+		stop()
+		return nil, nil, nil, err
+	}
+	return task, config, stop, nil
+}
+
+// configure gives a task a webhook.
+func configure(ctx context.Context, s *probe.Session, task string, in *inbox) (*client.PushConfig, error) {
+	config := config(s, in)
+	config.TaskID = task
+	created, err := s.Client.CreatePush(ctx, config)
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
+		return nil, probe.Unclear("the agent does not take a webhook at %s: %s", in.origin(), probe.Describe(refused))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if created.URL != config.URL {
+		return nil, probe.Fail("a config for the URL that was given", "it is for another one")
+	}
+	return created, nil
+}
+
+// config returns the config of a receiver. Up to 0.3 clients make the ids of configs, where they have any.
+func config(s *probe.Session, in *inbox) client.PushConfig {
+	config := in.receiver.Config()
+	if in.secret != "" {
+		config.Scheme, config.Credentials = "Bearer", in.secret
+	}
+	if s.Protocol().Version == "0.3" {
+		config.ID = s.NewID()
+	}
+	return config
+}
+
+func askConfig(ctx context.Context, s *probe.Session) error {
+	in, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	task, created, stop, err := configured(ctx, s, in)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	read, err := s.Client.GetPush(ctx, task.ID, created.ID)
+	if err != nil {
+		return err
+	}
+	if read.URL != in.receiver.URL() {
+		return probe.Fail("the URL that was given", "another one")
+	}
+	if read.TaskID != "" && read.TaskID != task.ID {
+		return probe.Fail("the config of task "+task.ID, "one of task %s", read.TaskID)
+	}
+	return nil
+}
+
+func askConfigs(ctx context.Context, s *probe.Session) error {
+	if s.Version == "0.2" {
+		return &probe.Skip{Why: "A2A 0.2 has no deletion of webhooks in all its versions"}
+	}
+	in, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	task, created, stop, err := configured(ctx, s, in)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	has := func(c client.PushConfig) bool { return c.ID == created.ID && c.URL == in.receiver.URL() }
+	list, err := s.Client.ListPush(ctx, task.ID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, has) {
+		return probe.Fail("the config in the list of the task's", "%d others", len(list))
+	}
+	if err := s.Client.DeletePush(ctx, task.ID, created.ID); err != nil {
+		return err
+	}
+	if _, err := s.Client.GetPush(ctx, task.ID, created.ID); err != nil {
+		if err := probe.Refused(err); err != nil {
+			return err
+		}
+	} else {
+		return probe.Fail("a refusal, since the config was deleted", "the config")
+	}
+	list, err = s.Client.ListPush(ctx, task.ID)
+	switch {
+	case err == nil && slices.ContainsFunc(list, has):
+		return probe.Fail("a list without the config that was deleted", "it is there")
+	case err != nil || s.Protocol().Version != "1.0":
+		return err
+	}
+	if err := s.Client.DeletePush(ctx, task.ID, created.ID); err != nil {
+		return probe.Fail("success when a config is deleted again", "%v", err)
+	}
+	return nil
+}
+
+func askInsecure(ctx context.Context, s *probe.Session) error {
+	task, done, err := s.Begin(ctx, probe.WaitsForCancel, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = s.Client.CreatePush(ctx, client.PushConfig{TaskID: task.ID, URL: "http://127.0.0.1:9/" + s.NewID()})
+	return probe.RefusedWith(err, -32004)
+}
+
+// told has something happen to a task with a webhook and returns the deliveries about it, once there is one. It tries
+// a webhook that comes with the message, and then one of its own.
+func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) {
+	config := config(s, in)
+	task, done, err := s.Begin(ctx, probe.CompletesTask, client.SendOptions{Push: &config})
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if !probe.Settled(task.Status.State) {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
+			return nil, err
+		}
+	}
+	if found := in.await(ctx, patience(s), task.ID, ""); len(found) > 0 {
+		return found, nil
+	}
+	task, _, stop, err := configured(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	stop()
+	if found := in.await(ctx, patience(s), task.ID, ""); len(found) > 0 {
+		return found, nil
+	}
+	return nil, unheard(s, in)
+}
+
+// unheard says why nothing came: it is a failure if it could have.
+func unheard(s *probe.Session, in *inbox) error {
+	switch {
+	case in.distrusted():
+		return probe.Unclear("the agent connected, and does not trust the certificate of the webhook; give one that " +
+			"it trusts with --webhook-tls or --webhook-cert")
+	case !reaches(s, in):
+		return probe.Unclear("nothing came at %s, which the agent may not reach; give one that it reaches with "+
+			"--webhook-url", in.origin())
+	}
+	return probe.Fail("a notification of the task at the webhook", "none within %v of its end", patience(s))
+}
+
+func askDelivery(ctx context.Context, s *probe.Session) error {
+	in, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	found, err := told(ctx, s, in)
+	if err != nil {
+		return err
+	}
+	body := a2a.Parse(found[0].Body).Root
+	switch s.Protocol().Version {
+	case "1.0":
+		n := 0
+		for _, member := range []string{"task", "message", "statusUpdate", "artifactUpdate"} {
+			if body.Has(member) {
+				n++
+			}
+		}
+		if n != 1 {
+			return probe.Fail("exactly one of task, message, statusUpdate and artifactUpdate", "%s",
+				probe.Excerpt(found[0].Body))
+		}
+	case client.Early.Version:
+		for _, member := range []string{"taskId", "eventType", "status", "timestamp"} {
+			if !body.Has(member) {
+				return probe.Fail("a notification with taskId, eventType, status and timestamp", "%s",
+					probe.Excerpt(found[0].Body))
+			}
+		}
+	}
+	return nil
+}
+
+func askToken(ctx context.Context, s *probe.Session) error {
+	in, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	found, err := told(ctx, s, in)
+	var silent *probe.Failure
+	if errors.As(err, &silent) {
+		return probe.Unclear("no notification came")
+	}
+	if err != nil {
+		return err
+	}
+	if found[0].stranger {
+		return probe.Fail("the token that the agent was given", "a notification without it")
+	}
+	return nil
+}
+
+func askCredentials(ctx context.Context, s *probe.Session) error {
+	in, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	in.secret = s.NewID()
+	found, err := told(ctx, s, in)
+	var silent *probe.Failure
+	if errors.As(err, &silent) {
+		return probe.Unclear("no notification came")
+	}
+	if err != nil {
+		return err
+	}
+	if got := found[0].Header.Get("Authorization"); got != "Bearer "+in.secret {
+		return probe.Fail("Authorization with the credentials of the config", "%s", map[bool]string{
+			true: "none", false: "another one",
+		}[got == ""])
+	}
+	return nil
+}
+
+func askAfterDelete(ctx context.Context, s *probe.Session) error {
+	if s.Version == "0.2" {
+		return &probe.Skip{Why: "A2A 0.2 has no deletion of webhooks in all its versions"}
+	}
+	gone, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer gone.close()
+	kept, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer kept.close()
+	task, deleted, stop, err := configured(ctx, s, gone)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if _, err := configure(ctx, s, task.ID, kept); err != nil {
+		return err
+	}
+	if err := s.Client.DeletePush(ctx, task.ID, deleted.ID); err != nil {
+		return err
+	}
+	if _, err := s.Client.Cancel(ctx, task.ID, nil); err != nil {
+		return probe.Unclear("the task could not be canceled, so that there was nothing to tell")
+	}
+	if len(kept.await(ctx, patience(s), task.ID, client.Canceled)) == 0 {
+		return probe.Unclear("the other webhook heard nothing of the end of the task")
+	}
+	// Both were told at the same time, if they were: the slower one gets a moment more.
+	if late := gone.await(ctx, lateness, task.ID, client.Canceled); len(late) > 0 {
+		return probe.Fail("nothing at a webhook that was deleted", "a notification: %s", probe.Excerpt(late[0].Body))
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package list
+
+import (
+	"slices"
+
+	"a2atap/tui/internal/sorting"
+)
+
+// rows says what stands in which line of the list: exchanges by number, the matches of a filter, or an arrangement of
+// either, which has headings.
+type rows struct {
+	now       *sorting.Arrangement // nil: by number
+	matches   []uint64             // of the filter
+	filtered  bool
+	exchanges int // of the capture
+}
+
+func (r rows) length() int {
+	switch {
+	case r.now != nil:
+		return r.now.Rows()
+	case r.filtered:
+		return len(r.matches)
+	}
+	return r.exchanges
+}
+
+// at returns the exchange at a position, 0 if a heading is there.
+func (r rows) at(i int) uint64 {
+	switch {
+	case r.now != nil:
+		return r.now.Row(i).Exchange
+	case r.filtered:
+		return r.matches[i]
+	}
+	return uint64(i) + 1
+}
+
+// position returns the position of an exchange, or of the heading that hides it. Of one that is not in the list it
+// returns the one where it would be inserted, or another one where that is not known.
+func (r rows) position(seq uint64, otherwise int) int {
+	switch {
+	case r.now != nil:
+		if row, there := r.now.RowOf(seq); there {
+			return row
+		}
+		return otherwise
+	case r.filtered:
+		i, _ := slices.BinarySearch(r.matches, seq)
+		return i
+	}
+	return int(seq) - 1
+}
+
+// headingAt returns the heading at a position, or false if an exchange is there.
+func (r rows) headingAt(i int) (h sorting.Heading, row sorting.Row, is bool) {
+	if r.now == nil || i < 0 || i >= r.now.Rows() {
+		return h, row, false
+	}
+	if row = r.now.Row(i); row.Heading < 0 {
+		return h, row, false
+	}
+	return r.now.Heading(row.Heading), row, true
+}
+
+// standIn returns the exchange for which a heading is taken: the one that began the workflow, or the first.
+func (r rows) standIn(h *sorting.Heading) uint64 {
+	if r.now.Place(h.Workflow) >= 0 {
+		return h.Workflow
+	}
+	return h.First
+}
+
+// places returns how many exchanges there are, folded away or not.
+func (r rows) places() int {
+	if r.now != nil {
+		return r.now.Len()
+	}
+	return r.length()
+}
+
+// atPlace returns the exchange at a place, counted from 0 as the list is sorted.
+func (r rows) atPlace(place int) uint64 {
+	if r.now != nil {
+		return r.now.At(place)
+	}
+	return r.at(place)
+}
+
+// place is the inverse of atPlace. Of an exchange that is not in the list it returns one near it.
+func (r rows) place(seq uint64) int {
+	if r.now != nil {
+		return r.now.Place(seq)
+	}
+	return r.position(seq, 0)
+}
+
+// described returns the exchange that a line says something of, 0 if there is none.
+func (r rows) described(i int) uint64 {
+	if h, _, is := r.headingAt(i); is {
+		return h.Workflow
+	}
+	return r.at(i)
+}
+
+// beside returns the exchange that follows one, or that comes before it if step is -1; 0 if there is none.
+func (r rows) beside(seq uint64, step int) uint64 {
+	if r.now != nil {
+		if place := r.now.Place(seq) + step; place >= 0 && place < r.now.Len() {
+			return r.now.At(place)
+		}
+		return 0
+	}
+	i := r.position(seq, 0)
+	if i < r.length() && r.at(i) == seq || step < 0 {
+		i += step
+	}
+	if i < 0 || i >= r.length() {
+		return 0
+	}
+	return r.at(i)
+}
