@@ -84,8 +84,7 @@ func (s *Session) Await(ctx context.Context, id string, settled func(client.Stat
 // inconclusive, and the scenario task-completes fails.
 func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
 	task, err := s.Await(ctx, id, Settled)
-	var late *Failure
-	if errors.As(err, &late) {
+	if late, ok := errors.AsType[*Failure](err); ok {
 		return task, Unclear("%s, and this is about what comes then", late.Seen)
 	}
 	return task, err

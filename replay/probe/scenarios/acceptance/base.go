@@ -104,11 +104,10 @@ var tasks = []*probe.Scenario{
 			if err != nil {
 				return err
 			}
-			none := 0
 			noHistory := at("/history", "no message", func(v a2a.Value) bool {
 				return missing(v) || v.Kind() == a2a.Array && v.Len() == 0
 			})
-			if err := get(ctx, s, id, &none, noHistory); err != nil {
+			if err := get(ctx, s, id, new(0), noHistory); err != nil {
 				return err
 			}
 			return get(ctx, s, id, nil, is("/status/state", wireCompleted))
@@ -147,11 +146,6 @@ var tasks = []*probe.Scenario{
 // somePart wants a part, over all artifacts of a task, of which something is true.
 func somePart(expected string, ok func(a2a.Value) bool) want {
 	return anyOf("/task/artifacts", "a part that holds "+expected, func(artifact a2a.Value) bool {
-		for _, part := range artifact.Get("parts").Elems() {
-			if ok(part) {
-				return true
-			}
-		}
-		return false
+		return some(artifact.Get("parts"), ok)
 	})
 }

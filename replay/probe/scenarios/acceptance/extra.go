@@ -114,15 +114,7 @@ var extras = []*probe.Scenario{
 // moreSkills wants a card with more skills than the public one, or with the one that only the extended card has.
 func moreSkills(public int) want {
 	return at("/skills", "more skills than the public card's", func(v a2a.Value) bool {
-		if v.Len() > public {
-			return true
-		}
-		for _, skill := range v.Elems() {
-			if skill.Get("id").Is("admin-status") {
-				return true
-			}
-		}
-		return false
+		return v.Len() > public || some(v, func(skill a2a.Value) bool { return skill.Get("id").Is("admin-status") })
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
@@ -24,12 +25,11 @@ var streams = []*probe.Scenario{
 			if len(events) < 3 {
 				return probe.Fail("three events at least", "%d", len(events))
 			}
-			for _, e := range events {
-				if atLeast("/artifactUpdate/artifact/parts", 1)(e) == nil {
-					return endsIn(events, wireCompleted, wireFailed)
-				}
+			part := atLeast("/artifactUpdate/artifact/parts", 1)
+			if !slices.ContainsFunc(events, func(e a2a.Value) bool { return part(e) == nil }) {
+				return probe.Fail("an artifactUpdate with parts", "%d events, and none is one", len(events))
 			}
-			return probe.Fail("an artifactUpdate with parts", "%d events, and none is one", len(events))
+			return endsIn(events, wireCompleted, wireFailed)
 		},
 	},
 	{
@@ -97,11 +97,8 @@ func endsIn(events []a2a.Value, states ...string) error {
 		return probe.Fail("events", "a stream without one")
 	}
 	last := events[len(events)-1]
-	got := stateOf(last)
-	for _, state := range states {
-		if got == state {
-			return nil
-		}
+	if slices.Contains(states, stateOf(last)) {
+		return nil
 	}
 	return probe.Fail(fmt.Sprintf("a last event in one of the states %v", states), "%s", probe.Excerpt(last.Raw()))
 }

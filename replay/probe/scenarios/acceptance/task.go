@@ -151,8 +151,7 @@ var turns = []*probe.Scenario{
 			if err != nil {
 				return err
 			}
-			length := 10
-			return get(ctx, s, id, &length, is("/status/state", wireCompleted),
+			return get(ctx, s, id, new(10), is("/status/state", wireCompleted),
 				anyOf("/history", "the user's message", func(m a2a.Value) bool { return m.Get("role").Is("ROLE_USER") }))
 		},
 	},
@@ -185,11 +184,7 @@ func listed(ctx context.Context, s *probe.Session, id string) error {
 		if err != nil {
 			return err
 		}
-		found := false
-		for _, t := range v.Get("tasks").Elems() {
-			found = found || t.Get("id").Is(id)
-		}
-		if found {
+		if some(v.Get("tasks"), func(t a2a.Value) bool { return t.Get("id").Is(id) }) {
 			return nil
 		}
 		if page.NextPageToken == "" {

@@ -76,8 +76,7 @@ var Histories = []*probe.Scenario{
 			if err != nil {
 				return err
 			}
-			less := -1
-			_, err = s.Client.Get(ctx, task.ID, &less)
+			_, err = s.Client.Get(ctx, task.ID, new(-1))
 			return scenario.RefusedParams(s, err, "historyLength -1")
 		},
 	},
@@ -125,8 +124,7 @@ func askHistoryOrder(ctx context.Context, s *probe.Session) error {
 		}
 		sent = append(sent, second)
 	}
-	limit := 10
-	task, err = s.Client.Get(ctx, task.ID, &limit)
+	task, err = s.Client.Get(ctx, task.ID, new(10))
 	if scenario.Gone(err) {
 		return probe.Unclear("the task is not kept")
 	}

@@ -151,8 +151,7 @@ func askCompletion(ctx context.Context, s *probe.Session) error {
 	defer done()
 	ended := task.Status.State.Terminal()
 	found, err := s.Await(ctx, task.ID, probe.Settled)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Reason == "TASK_NOT_FOUND" && ended {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Reason == "TASK_NOT_FOUND" && ended {
 		return probe.Unclear("task %s was %s at once, and is not kept", task.ID, task.Status.State)
 	}
 	if err != nil {
@@ -281,8 +280,7 @@ func askHistory(ctx context.Context, s *probe.Session) error {
 	if err != nil {
 		return err
 	}
-	length := 100
-	if task, err = s.Client.Get(ctx, task.ID, &length); err != nil {
+	if task, err = s.Client.Get(ctx, task.ID, new(100)); err != nil {
 		return err
 	}
 	history := a2a.Parse(task.Raw).Root.Get("history")

@@ -114,8 +114,8 @@ func configure(ctx context.Context, s *probe.Session, task string, in *inbox) (*
 	config := config(s, in)
 	config.TaskID = task
 	created, err := s.Client.CreatePush(ctx, config)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
+	refused := scenario.Refusal(err)
+	if refused != nil && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
 		return nil, probe.Unclear("the agent does not take a webhook at %s: %s", in.origin(), probe.Describe(refused))
 	}
 	if err != nil {
@@ -300,8 +300,7 @@ func askToken(ctx context.Context, s *probe.Session) error {
 	}
 	defer in.close()
 	found, err := told(ctx, s, in)
-	var silent *probe.Failure
-	if errors.As(err, &silent) {
+	if _, ok := errors.AsType[*probe.Failure](err); ok {
 		return probe.Unclear("no notification came")
 	}
 	if err != nil {
@@ -321,8 +320,7 @@ func askCredentials(ctx context.Context, s *probe.Session) error {
 	defer in.close()
 	in.secret = s.NewID()
 	found, err := told(ctx, s, in)
-	var silent *probe.Failure
-	if errors.As(err, &silent) {
+	if _, ok := errors.AsType[*probe.Failure](err); ok {
 		return probe.Unclear("no notification came")
 	}
 	if err != nil {

@@ -153,8 +153,7 @@ func WantCode(a *probe.Answer, codes ...int) error {
 
 // Refusal returns the refusal that an error is, or nil.
 func Refusal(err error) *client.Error {
-	var refused *client.Error
-	errors.As(err, &refused)
+	refused, _ := errors.AsType[*client.Error](err)
 	return refused
 }
 

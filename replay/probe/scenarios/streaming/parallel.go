@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -72,7 +73,7 @@ func askTwoStreams(ctx context.Context, s *probe.Session) error {
 	}
 	s.Follow(second.events)
 	if first.err != nil || second.err != nil {
-		return probe.Fail("two streams that end with the task", "one that broke off: %v", orFirst(first.err, second.err))
+		return probe.Fail("two streams that end with the task", "one that broke off: %v", cmp.Or(first.err, second.err))
 	}
 	all, later := updates(first.events), updates(second.events)
 	if len(later) > len(all) {
@@ -87,15 +88,6 @@ func askTwoStreams(ctx context.Context, s *probe.Session) error {
 		if want := all[len(all)-len(later)+i]; !sameEvent(e, want) {
 			return probe.Fail("the same updates on both streams", "%s on the second, %s on the first", probe.EventWords(e),
 				probe.EventWords(want))
-		}
-	}
-	return nil
-}
-
-func orFirst(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package version
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -142,11 +143,8 @@ func offers03(s *probe.Session) bool {
 	if s.Card == nil || s.Protocol().OverGRPC() {
 		return false
 	}
-	for _, i := range s.Card.Interfaces {
-		if i.URL == s.Endpoint().URL && i.Protocol.Version == "0.3" &&
-			i.Protocol.Binding == s.Protocol().Binding {
-			return true
-		}
-	}
-	return false
+	old := client.Protocol{Version: "0.3", Binding: s.Protocol().Binding}
+	return slices.ContainsFunc(s.Card.Interfaces, func(i client.Interface) bool {
+		return i.URL == s.Endpoint().URL && i.Protocol == old
+	})
 }
