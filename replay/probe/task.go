@@ -90,6 +90,14 @@ func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
 	return task, err
 }
 
+// Settled returns a task that does nothing more by itself: as it is, or as it will be.
+func (s *Session) Settled(ctx context.Context, task *client.Task) (*client.Task, error) {
+	if Settled(task.Status.State) {
+		return task, nil
+	}
+	return s.Settle(ctx, task.ID)
+}
+
 // Settled reports whether a task in that state does nothing more by itself.
 func Settled(state client.State) bool { return state.Terminal() || state.Interrupted() }
 
@@ -117,10 +125,8 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 	if err != nil {
 		return nil, err
 	}
-	if !Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return task, err
-		}
+	if task, err = s.Settled(ctx, task); err != nil {
+		return task, err
 	}
 	if !task.Status.State.Terminal() {
 		return task, Unclear("task %s is %s, and this is about one that has ended", task.ID, task.Status.State)
@@ -144,10 +150,8 @@ func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
 	if err != nil {
 		return task, err
 	}
-	if !Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return task, err
-		}
+	if task, err = s.Settled(ctx, task); err != nil {
+		return task, err
 	}
 	if task.Status.State != client.InputRequired {
 		return task, Unclear("task %s is %s, and this is about one that waits for input", task.ID, task.Status.State)

@@ -237,10 +237,8 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	defer done()
-	if !probe.Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return err
-		}
+	if task, err = s.Settled(ctx, task); err != nil {
+		return err
 	}
 	if task.Status.State != client.InputRequired {
 		return &probe.Skip{Why: fmt.Sprintf("the agent did not ask back: task %s is %s", task.ID, task.Status.State)}
@@ -257,10 +255,8 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 	if err := scenario.SameTask(r.Task, task.ID, task.ContextID); err != nil {
 		return err
 	}
-	if !probe.Settled(r.Task.Status.State) {
-		if r.Task, err = s.Settle(ctx, task.ID); err != nil {
-			return err
-		}
+	if r.Task, err = s.Settled(ctx, r.Task); err != nil {
+		return err
 	}
 	if r.Task.Status.State == client.InputRequired && !s.Scripted() {
 		return nil // it asks for more

@@ -170,10 +170,8 @@ func family(ctx context.Context, s *probe.Session, wants ...probe.Behavior) ([]*
 		if err != nil {
 			return nil, err
 		}
-		if !probe.Settled(task.Status.State) {
-			if task, err = s.Settle(ctx, task.ID); err != nil {
-				return nil, err
-			}
+		if task, err = s.Settled(ctx, task); err != nil {
+			return nil, err
 		}
 		if task.ContextID == "" || len(tasks) > 0 && task.ContextID != tasks[0].ContextID {
 			return nil, probe.Unclear("the agent does not keep several tasks in one context")

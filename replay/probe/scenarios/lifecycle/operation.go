@@ -204,10 +204,8 @@ func askPartKinds(ctx context.Context, s *probe.Session) error {
 	if err != nil {
 		return err
 	}
-	if !probe.Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return err
-		}
+	if task, err = s.Settled(ctx, task); err != nil {
+		return err
 	}
 	seen := false
 	for _, artifact := range a2a.Parse(task.Raw).Root.Get("artifacts").Elems() {

@@ -33,7 +33,7 @@ var Scenarios = []*probe.Scenario{
 			"PUSH-CREATE-001", "PUSH-CREATE-002", "PUSH-GET-001", "acts:PUSH-CFG-001", "acts:PUSH-CFG-002",
 		},
 		Fix: "Keep the push notification config of a task, and show it to who asks for it.",
-		Run: askConfig,
+		Run: withInbox(askConfig),
 	},
 	{
 		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analysis.Interop,
@@ -61,7 +61,7 @@ var Scenarios = []*probe.Scenario{
 			"PUSH-DELIVER-002", "PUSH-DELIVER-003", "acts:PUSH-DELIV-002", "acts:PUSH-DELIV-003",
 		},
 		Fix: "Post each change of a task's status to its webhooks, in the form of the protocol.",
-		Run: askDelivery,
+		Run: withInbox(askDelivery),
 	},
 	{
 		ID: "push-token", Title: "notifications bring the token that was given", Category: analysis.Interop,
@@ -69,14 +69,14 @@ var Scenarios = []*probe.Scenario{
 		Level: analysis.Should, Levels: tokenLevels, Needs: []probe.Capability{probe.Push},
 		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
 		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
-		Run: askToken,
+		Run: withInbox(askToken),
 	},
 	{
 		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analysis.Interop,
 		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
 		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
 		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
-		Run: askCredentials,
+		Run: withInbox(askCredentials),
 	},
 	{
 		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analysis.Interop,
@@ -139,12 +139,7 @@ func config(s *probe.Session, in *inbox) client.PushConfig {
 	return config
 }
 
-func askConfig(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
+func askConfig(ctx context.Context, s *probe.Session, in *inbox) error {
 	task, created, stop, err := configured(ctx, s, in)
 	if err != nil {
 		return err
@@ -227,10 +222,8 @@ func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) 
 		return nil, err
 	}
 	defer done()
-	if !probe.Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return nil, err
-		}
+	if task, err = s.Settled(ctx, task); err != nil {
+		return nil, err
 	}
 	if found := in.await(ctx, patience(s), task.ID, ""); len(found) > 0 {
 		return found, nil
@@ -246,6 +239,15 @@ func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) 
 	return nil, unheard(s, in)
 }
 
+// heard is told for what is about something else than whether a notification comes.
+func heard(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) {
+	found, err := told(ctx, s, in)
+	if _, ok := errors.AsType[*probe.Failure](err); ok {
+		return nil, probe.Unclear("no notification came")
+	}
+	return found, err
+}
+
 // unheard says why nothing came: it is a failure if it could have.
 func unheard(s *probe.Session, in *inbox) error {
 	switch {
@@ -259,12 +261,7 @@ func unheard(s *probe.Session, in *inbox) error {
 	return probe.Fail("a notification of the task at the webhook", "none within %v of its end", patience(s))
 }
 
-func askDelivery(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
+func askDelivery(ctx context.Context, s *probe.Session, in *inbox) error {
 	found, err := told(ctx, s, in)
 	if err != nil {
 		return err
@@ -293,16 +290,8 @@ func askDelivery(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-func askToken(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	found, err := told(ctx, s, in)
-	if _, ok := errors.AsType[*probe.Failure](err); ok {
-		return probe.Unclear("no notification came")
-	}
+func askToken(ctx context.Context, s *probe.Session, in *inbox) error {
+	found, err := heard(ctx, s, in)
 	if err != nil {
 		return err
 	}
@@ -312,17 +301,9 @@ func askToken(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-func askCredentials(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
+func askCredentials(ctx context.Context, s *probe.Session, in *inbox) error {
 	in.secret = s.NewID()
-	found, err := told(ctx, s, in)
-	if _, ok := errors.AsType[*probe.Failure](err); ok {
-		return probe.Unclear("no notification came")
-	}
+	found, err := heard(ctx, s, in)
 	if err != nil {
 		return err
 	}

@@ -263,11 +263,8 @@ func askMiddleEvents(ctx context.Context, s *probe.Session) error {
 }
 
 func askLastEvent(ctx context.Context, s *probe.Session) error {
-	h, err := hear(ctx, s, probe.CompletesTask)
+	h, err := hearReadable(ctx, s)
 	if err != nil {
-		return err
-	}
-	if err := h.readable(); err != nil {
 		return err
 	}
 	state := client.State("")
@@ -285,17 +282,30 @@ func askLastEvent(ctx context.Context, s *probe.Session) error {
 	return h.fail("a stream that lasts until the task has ended", "it was closed while the task was %q", state)
 }
 
-func askFinalEvent(ctx context.Context, s *probe.Session) error {
+// hearEnd hears of a task that completes, to its end, whose index it returns. It is inconclusive if there is none.
+func hearEnd(ctx context.Context, s *probe.Session) (h *hearing, end int, err error) {
+	if h, err = hearReadable(ctx, s); err != nil {
+		return nil, 0, err
+	}
+	if end = h.end(); end < 0 {
+		err = probe.Unclear("the task did not end in the stream; the events were: %s", h.words())
+	}
+	return h, end, err
+}
+
+// hearReadable hears of a task that completes. It is inconclusive if nothing can be said about how that ends.
+func hearReadable(ctx context.Context, s *probe.Session) (*hearing, error) {
 	h, err := hear(ctx, s, probe.CompletesTask)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := h.readable(); err != nil {
+	return h, h.readable()
+}
+
+func askFinalEvent(ctx context.Context, s *probe.Session) error {
+	h, end, err := hearEnd(ctx, s)
+	if err != nil {
 		return err
-	}
-	end := h.end()
-	if end < 0 {
-		return probe.Unclear("the task did not end in the stream; the events were: %s", h.words())
 	}
 	if h.events[end].Task != nil {
 		return probe.Unclear("the stream ended with the task itself, which has no such mark")
@@ -309,16 +319,9 @@ func askFinalEvent(ctx context.Context, s *probe.Session) error {
 }
 
 func askNothingAfterEnd(ctx context.Context, s *probe.Session) error {
-	h, err := hear(ctx, s, probe.CompletesTask)
+	h, end, err := hearEnd(ctx, s)
 	if err != nil {
 		return err
-	}
-	if err := h.readable(); err != nil {
-		return err
-	}
-	end := h.end()
-	if end < 0 {
-		return probe.Unclear("the task did not end in the stream; the events were: %s", h.words())
 	}
 	ended := h.events[end].State()
 	for i, e := range h.events[end+1:] {
