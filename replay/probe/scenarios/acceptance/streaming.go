@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 
-	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -15,8 +14,8 @@ import (
 var streams = []*probe.Scenario{
 	{
 		ID: "spec-streaming", Title: "a stream delivers an artifact in pieces, and ends with the task",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"},
-		Fix: "Stream an artifactUpdate for each piece, and end with the event that completes the task.",
+		Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"},
+		Fix:      "Stream an artifactUpdate for each piece, and end with the event that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "streaming generate output")
 			if err != nil {
@@ -33,7 +32,7 @@ var streams = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task", Level: analysis.Must,
+		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task",
 		Sections: []string{"1.0 §3.1.6"},
 		Fix:      "Begin a subscription with the task as it is.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -50,8 +49,8 @@ var streams = []*probe.Scenario{
 	},
 	{
 		ID: "stream-message-only", Title: "a message that makes no task is a stream of that one message",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.2"},
-		Fix: "Send the message as the only event, and close the stream.",
+		Sections: []string{"1.0 §3.1.2"},
+		Fix:      "Send the message as the only event, and close the stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "message-only hello")
 			if err != nil {
@@ -65,8 +64,8 @@ var streams = []*probe.Scenario{
 	},
 	{
 		ID: "stream-task-lifecycle", Title: "a stream goes from the task to its end, with an artifact",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.2"},
-		Fix: "Begin the stream with the task, send each update, and end with the one that completes the task.",
+		Sections: []string{"1.0 §3.1.2"},
+		Fix:      "Begin the stream with the task, send each update, and end with the one that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "task-lifecycle through a stream")
 			if err != nil {

@@ -23,10 +23,11 @@ var tokenLevels = map[client.Protocol]analysis.Level{
 }
 
 // Scenarios are about push notifications.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.Interop, Level: analysis.Must, Needs: []probe.Capability{probe.Push},
+}, []*probe.Scenario{
 	{
-		ID: "push-config", Title: "a webhook that was given can be read back", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push},
+		ID: "push-config", Title: "a webhook that was given can be read back",
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8", "0.3 §7.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42",
@@ -36,8 +37,7 @@ var Scenarios = []*probe.Scenario{
 		Run: withInbox(askConfig),
 	},
 	{
-		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"},
 		Tags: []string{
 			"push", "A42", "PUSH-LIST-001", "PUSH-DEL-001", "PUSH-DEL-002", "acts:PUSH-CFG-003", "acts:PUSH-LIST-001",
@@ -48,14 +48,13 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "push-https", Title: "a webhook without TLS is refused", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: []client.Protocol{client.Early},
-		Sections: []string{"JSON-RPC §5.1"}, Tags: []string{"push", "S4-5.1b"},
-		Fix: "Refuse webhooks whose URL is not https with error -32004.",
-		Run: askInsecure,
+		Protocols: []client.Protocol{client.Early}, Sections: []string{"JSON-RPC §5.1"},
+		Tags: []string{"push", "S4-5.1b"},
+		Fix:  "Refuse webhooks whose URL is not https with error -32004.",
+		Run:  askInsecure,
 	},
 	{
-		ID: "push-delivery", Title: "the webhook hears of its task", Category: analysis.Interop, Level: analysis.Must,
-		Needs: []probe.Capability{probe.Push}, Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
+		ID: "push-delivery", Title: "the webhook hears of its task", Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43",
 			"PUSH-DELIVER-002", "PUSH-DELIVER-003", "acts:PUSH-DELIV-002", "acts:PUSH-DELIV-003",
@@ -64,28 +63,26 @@ var Scenarios = []*probe.Scenario{
 		Run: withInbox(askDelivery),
 	},
 	{
-		ID: "push-token", Title: "notifications bring the token that was given", Category: analysis.Interop,
+		ID: "push-token", Title: "notifications bring the token that was given",
 		// 1.0 does not say how the token travels.
-		Level: analysis.Should, Levels: tokenLevels, Needs: []probe.Capability{probe.Push},
-		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
-		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
-		Run: withInbox(askToken),
+		Level: analysis.Should, Levels: tokenLevels, Sections: []string{"1.0 §4.3.1", "0.3 §6.8"},
+		Tags: []string{"push", "S4-5.2c", "A43"},
+		Fix:  "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
+		Run:  withInbox(askToken),
 	},
 	{
-		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
+		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Protocols: scenario.V10,
 		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
 		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
 		Run: withInbox(askCredentials),
 	},
 	{
-		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.10", "0.3 §7.8"}, Tags: []string{"push", "A45"},
 		Fix: "Post nothing to a webhook once its deletion was confirmed.",
 		Run: askAfterDelete,
 	},
-}
+})
 
 // configured makes a task that waits to be canceled, and gives it a webhook.
 func configured(ctx context.Context, s *probe.Session, in *inbox) (*client.Task, *client.PushConfig, func(), error) {
