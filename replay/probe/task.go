@@ -90,8 +90,8 @@ func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
 	return task, err
 }
 
-// Settled returns a task that does nothing more by itself: as it is, or as it will be.
-func (s *Session) Settled(ctx context.Context, task *client.Task) (*client.Task, error) {
+// AtRest returns a task that does nothing more by itself: as it is, or as it will be.
+func AtRest(ctx context.Context, s *Session, task *client.Task) (*client.Task, error) {
 	if Settled(task.Status.State) {
 		return task, nil
 	}
@@ -125,7 +125,7 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 	if err != nil {
 		return nil, err
 	}
-	if task, err = s.Settled(ctx, task); err != nil {
+	if task, err = AtRest(ctx, s, task); err != nil {
 		return task, err
 	}
 	if !task.Status.State.Terminal() {
@@ -150,7 +150,7 @@ func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
 	if err != nil {
 		return task, err
 	}
-	if task, err = s.Settled(ctx, task); err != nil {
+	if task, err = AtRest(ctx, s, task); err != nil {
 		return task, err
 	}
 	if task.Status.State != client.InputRequired {

@@ -237,7 +237,7 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	defer done()
-	if task, err = s.Settled(ctx, task); err != nil {
+	if task, err = probe.AtRest(ctx, s, task); err != nil {
 		return err
 	}
 	if task.Status.State != client.InputRequired {
@@ -255,7 +255,7 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 	if err := scenario.SameTask(r.Task, task.ID, task.ContextID); err != nil {
 		return err
 	}
-	if r.Task, err = s.Settled(ctx, r.Task); err != nil {
+	if r.Task, err = probe.AtRest(ctx, s, r.Task); err != nil {
 		return err
 	}
 	if r.Task.Status.State == client.InputRequired && !s.Scripted() {

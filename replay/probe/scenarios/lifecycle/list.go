@@ -167,7 +167,7 @@ func family(ctx context.Context, s *probe.Session, wants ...probe.Behavior) ([]*
 		if err != nil {
 			return nil, err
 		}
-		if task, err = s.Settled(ctx, task); err != nil {
+		if task, err = probe.AtRest(ctx, s, task); err != nil {
 			return nil, err
 		}
 		if task.ContextID == "" || len(tasks) > 0 && task.ContextID != tasks[0].ContextID {

@@ -201,7 +201,7 @@ func askPartKinds(ctx context.Context, s *probe.Session) error {
 	if err != nil {
 		return err
 	}
-	if task, err = s.Settled(ctx, task); err != nil {
+	if task, err = probe.AtRest(ctx, s, task); err != nil {
 		return err
 	}
 	seen := false

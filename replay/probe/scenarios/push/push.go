@@ -219,7 +219,7 @@ func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) 
 		return nil, err
 	}
 	defer done()
-	if task, err = s.Settled(ctx, task); err != nil {
+	if task, err = probe.AtRest(ctx, s, task); err != nil {
 		return nil, err
 	}
 	if found := in.await(ctx, patience(s), task.ID, ""); len(found) > 0 {
