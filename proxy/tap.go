@@ -13,9 +13,9 @@ import (
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/injection"
 	"a2atap/proxy/internal/card"
-	"a2atap/proxy/relay/h2"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/relay/h2"
 	"a2atap/proxy/webhook"
 )
 
