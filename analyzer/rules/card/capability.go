@@ -2,7 +2,6 @@ package card
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -116,10 +115,7 @@ var CapStreamingRefused = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.OutcomeSeen | analysis.TaskSeen,
 	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5.2", rule.Before1...),
-		rule.Cite("4.4.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
 	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
 Clients take the card's word and have no other way prepared.`,
 	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
@@ -225,11 +221,8 @@ var CapExtendedUndeclared = &analysis.Rule{
 	Level:    analysis.Must,
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.3.4", a2a.V1_0),
-		rule.Cite("13.3", a2a.V1_0),
-	),
-	Covers: rule.CodeRules,
+	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("13.3", a2a.V1_0),
+	Covers:   rule.CodeRules,
 	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than
 UnsupportedOperationError (-32004). A client cannot tell an agent that has no such card from one that failed to show
 it.`,
@@ -266,10 +259,7 @@ var CapExtendedDeclared = &analysis.Rule{
 	Level:    analysis.Must,
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_3),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("5.5", a2a.V0_3).And("3.3.4", a2a.V1_0),
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
 	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -123,10 +122,7 @@ var ReqInterfaceURL = &analysis.Rule{
 	Title: "request goes to a URL of another binding",
 	Level: analysis.Must,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.6.3", a2a.V0_3),
-		rule.Cite("8.3.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.6.3", a2a.V0_3).And("8.3.2", a2a.V1_0),
 	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
 another: the agent answers 404, or an error that blames the body.`,
 	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
@@ -158,10 +154,7 @@ var ReqCapabilityStreaming = &analysis.Rule{
 	Level: analysis.Should,
 	If:    analysis.OfStream,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.2", rule.Before1...),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.2", rule.Before1...).And("3.3.4", a2a.V1_0),
 	Doc: `The card says what an agent can do, and this one does not say that it streams. The call will most likely be
 refused.`,
 	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
@@ -197,10 +190,7 @@ var ReqCapabilityPush = &analysis.Rule{
 	Level: analysis.Should,
 	If:    analysis.Configured,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.5", rule.Before1...),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.5", rule.Before1...).And("3.3.4", a2a.V1_0),
 	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is
 refused, or the client waits for news that never come.`,
 	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
@@ -219,13 +209,10 @@ var ReqCapabilityExtended = &analysis.Rule{
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
-	Doc:    `The public card says whether there is an extended one, and this one does not. The call is refused.`,
-	Fix:    `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
-	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
+	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.3.4", a2a.V1_0),
+	Doc:      `The public card says whether there is an extended one, and this one does not. The call is refused.`,
+	Fix:      `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
+	Silent:   silentCapability + ` Clients that were not seen to fetch the card.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		known := card.Of(p)

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -33,10 +31,7 @@ var MetadataObject = &analysis.Rule{
 	Either: true,
 	On:     analysis.EntitySeen,
 	If:     analysis.HasMetadata,
-	Cites: slices.Concat(
-		rule.Cite("6.1", rule.Before1...),
-		rule.Cite("4.1", a2a.V1_0),
-	),
+	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1", a2a.V1_0),
 	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text
 or a list in its place.`,
 	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
@@ -69,10 +64,7 @@ var JSONCamelcase = &analysis.Rule{
 	On:     analysis.EntitySeen | analysis.CardSeen,
 	If:     analysis.PlainNames,
 	Odd:    a2a.SnakeMember,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("5.5", a2a.V1_0),
-	),
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("5.5", a2a.V1_0),
 	Covers: []string{"card-required-fields", "card-required-nested"},
 	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find
 the member, and take it for missing.`,
@@ -188,10 +180,7 @@ var FieldType = &analysis.Rule{
 	Either: true,
 	On:     analysis.EntitySeen,
 	Odd:    a2a.MistypedMember,
-	Cites: slices.Concat(
-		rule.Cite("6", rule.Before1...),
-		rule.Cite("4", a2a.V1_0),
-	),
+	Cites:  rule.Cite("6", rule.Before1...).And("4", a2a.V1_0),
 	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where
 a text should be, or for a text in place of a list.`,
 	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
@@ -213,10 +202,7 @@ var FieldNullRequired = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	On:     analysis.EntitySeen,
 	Odd:    a2a.NullMember,
-	Cites: slices.Concat(
-		rule.Cite("6", rule.Before1...),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	Cites:  rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
 	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were
 missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
 	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
@@ -294,10 +280,7 @@ var UnknownField = &analysis.Rule{
 	On:     analysis.EntitySeen,
 	Odd:    a2a.UnknownMember,
 	Needs:  []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6", rule.Before1...),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	Cites:  rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
 	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
 it may be a member that is misspelt, or in the wrong object.`,
 	Fix: `Check the spelling and the object. Put what is your own into metadata.`,

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -13,10 +11,7 @@ var Mentions = rule.Family{
 	Name:     "mention",
 	Category: analysis.Lifecycle,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 }.Of(
 	MsgExtensionsURI,
 	MsgReferenceTaskIDs,
@@ -31,12 +26,8 @@ var MsgExtensionsURI = &analysis.Rule{
 	Either: true,
 	On:     analysis.MessageSeen | analysis.ArtifactSeen,
 	If:     analysis.HasMentions,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-		rule.Cite("4.1.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("6.7", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0).
+		And("4.1.7", a2a.V1_0),
 	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
 there; a name or an object in their place finds nothing, or fails the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -34,10 +32,7 @@ var MsgObject = &analysis.Rule{
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen | analysis.FrameSeen,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.1", rule.Before1...),
-		rule.Cite("3.2.1", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.1", rule.Before1...).And("3.2.1", a2a.V1_0),
 	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
 nothing to work on, and mostly answers that the parameters are invalid.`,
 	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
@@ -93,10 +88,7 @@ var MsgIDPresent = &analysis.Rule{
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `The sender of a message gives it an id. By it a message that was sent twice is taken for one, and histories
 are put together; typed clients and agents refuse a message without.`,
 	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
@@ -128,11 +120,8 @@ var MsgRoleEnum = &analysis.Rule{
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.5", a2a.V1_0),
-	),
-	Covers: []string{"version-semantics-mixed"},
+	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
+	Covers:   []string{"version-semantics-mixed"},
 	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or
 puts it into the wrong mouth, which a language model then goes on from.`,
 	Fix: `Write "user" or "agent" before 1.0, and "ROLE_USER" or "ROLE_AGENT" in 1.0.`,
@@ -182,10 +171,7 @@ var MsgRoleClient = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.5", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Doc: `What goes from client to agent is said by the user, whoever or whatever that is. An agent that builds its
 conversation from roles takes such a message for its own words, and does not answer it.`,
 	Fix: `Send messages with the role of the user. An agent that asks another agent is that agent's client, and so the
@@ -217,10 +203,7 @@ var MsgRoleServer = &analysis.Rule{
 	Side:     a2a.Agent,
 	If:       analysis.Told,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.5", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a
 client shows them as if the user had said them, and may send them back.`,
 	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
@@ -245,11 +228,8 @@ var MsgPartsArray = &analysis.Rule{
 	Side:     a2a.Agent,
 	Either:   true,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
-	Covers: []string{"unknown-field"},
+	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.4", a2a.V1_0),
+	Covers:   []string{"unknown-field"},
 	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a
 typed receiver refuses the whole message.`,
 	Fix: `Write "parts" as a list of objects. A plain text is a list of one text part.`,
@@ -291,10 +271,7 @@ var MsgPartsNonempty = &analysis.Rule{
 	Either:   true,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,

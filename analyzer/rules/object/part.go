@@ -2,7 +2,6 @@ package object
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -32,10 +31,7 @@ var PartObject = &analysis.Rule{
 	Either:   true,
 	On:       analysis.MessageSeen | analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.5", rule.Before1...),
-		rule.Cite("4.1.6", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.5", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null
 among them makes typed receivers refuse the whole message.`,
 	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -29,10 +27,7 @@ var TaskIDPresent = &analysis.Rule{
 	ID:    "task-id-present",
 	Title: "task without an id",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.1", rule.Before1...),
-		rule.Cite("4.1.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
 	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the
 task is lost as soon as the answer is read.`,
 	Fix:    `Write the task's id as a non-empty string into every Task.`,
@@ -64,10 +59,7 @@ var TaskStatusPresent = &analysis.Rule{
 	ID:    "task-status-present",
 	Title: "task without a status, or status without a state",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.1", rule.Before1...),
-		rule.Cite("4.1.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
 	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result.
 Without it the client waits without end or gives up.`,
 	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
@@ -97,15 +89,12 @@ func requireState(p *analysis.Pass) {
 
 // TaskStateEnum reports a state that the dialect does not have.
 var TaskStateEnum = &analysis.Rule{
-	ID:    "task-state-enum",
-	Title: "unknown task state",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.StatusSeen,
-	Cites: slices.Concat(
-		rule.Cite("6.3", rule.Before1...),
-		rule.Cite("4.1.3", a2a.V1_0),
-	),
+	ID:     "task-state-enum",
+	Title:  "unknown task state",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.StatusSeen,
+	Cites:  rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
 	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it
 waits without end, or fails to read the answer at all.`,

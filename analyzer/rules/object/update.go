@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -88,12 +86,8 @@ var EventIDs = &analysis.Rule{
 	Title:    "update without taskId or contextId",
 	Level:    analysis.Must,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.2.1", a2a.V1_0),
-		rule.Cite("4.2.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0).
+		And("4.2.2", a2a.V1_0),
 	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them
 where it belongs, and typed clients refuse the event.`,
 	Fix: `Write taskId and contextId into every update.`,
@@ -115,10 +109,7 @@ var EventIDV01 = &analysis.Rule{
 	Title:    "update of 0.1 without an id",
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_1),
-		rule.Cite("7.2.3", a2a.V0_1),
-	),
+	Cites:    rule.Cite("7.2.2", a2a.V0_1).And("7.2.3", a2a.V0_1),
 	Doc: `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where
 the update belongs.`,
 	Fix:    `Write the task's id as "id" into every update.`,
@@ -134,10 +125,7 @@ var EventStatus = &analysis.Rule{
 	Title:    "status update without a state",
 	Level:    analysis.Must,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", rule.Before1...),
-		rule.Cite("4.2.1", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.2", rule.Before1...).And("4.2.1", a2a.V1_0),
 	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on
 listening, to ask its user, or to stop.`,
 	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
@@ -155,10 +143,7 @@ var EventArtifact = &analysis.Rule{
 	Title:    "artifact update without an artifact",
 	Level:    analysis.Must,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.2.3", rule.Before1...),
-		rule.Cite("4.2.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.3", rule.Before1...).And("4.2.2", a2a.V1_0),
 	Doc: `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client
 cannot even tell to what.`,
 	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
@@ -218,11 +203,7 @@ var EventFlagsType = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.UpdateSeen | analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.7", a2a.V0_1),
-		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.2.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0),
 	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed
 clients, or taken for true even if it says "false": the artifact comes out wrong.`,
 	Fix:    `Write true or false without quotes, or leave the member out for false.`,

@@ -136,10 +136,7 @@ var RESTQueryEnum = &analysis.Rule{
 	ID:    "rest-query-enum",
 	Title: "status in the query is not a state of 1.0",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("11.5", a2a.V1_0),
-		rule.Cite("5.5", a2a.V1_0),
-	),
+	Cites: rule.Cite("11.5", a2a.V1_0).And("5.5", a2a.V1_0),
 	Doc: `The status to filter by is written as the name of the enum value. An agent refuses another word, or finds no
 task in that state.`,
 	Fix: `Write status=TASK_STATE_WORKING and the like.`,
@@ -164,10 +161,7 @@ var RESTQueryTimestamp = &analysis.Rule{
 	ID:    "rest-query-timestamp",
 	Title: "timestamp in the query is not ISO 8601 in UTC",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("11.5", a2a.V1_0),
-		rule.Cite("5.6.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("11.5", a2a.V1_0).And("5.6.1", a2a.V1_0),
 	Doc: `An instant is written in UTC with a Z, such as 2026-03-01T10:00:00Z. An offset like +01:00 is another spelling
 that agents need not read, and its plus sign becomes a blank in a query unless it is escaped.`,
 	Fix:    `Convert to UTC and write the Z: statusTimestampAfter=2026-03-01T10:00:00.000Z.`,
@@ -224,7 +218,7 @@ var RESTQueryEncoding = &analysis.Rule{
 	ID:    "rest-query-encoding",
 	Title: "query is not percent-encoded",
 	Level: analysis.Must,
-	Cites: append(rule.Cite("11.5", a2a.V1_0), rule.Cite("RFC 3986 §3.4", a2a.V1_0)...),
+	Cites: rule.Cite("11.5", a2a.V1_0).And("RFC 3986 §3.4", a2a.V1_0),
 	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside
 ASCII, or change it on the way, and a lone percent sign makes parsers drop the whole query.`,
 	Fix: `Build the query with a URL library, one value at a time; do not join strings.`,

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -170,12 +169,8 @@ var StreamRPCEnvelope = &analysis.Rule{
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
-		rule.Cite("3.3.1", a2a.V0_3),
-		rule.Cite("9.4.2", a2a.V1_0),
-	),
-	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
+	Cites:    rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0),
+	Covers:   []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
 	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an
 object without the envelope, or from anything else, they get nothing.`,
 	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
@@ -206,11 +201,7 @@ var StreamRPCID = &analysis.Rule{
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7.2.1", a2a.V0_1),
-		rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.1", a2a.V0_1).And("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
 	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
 client that checks it drops events with another one.`,
 	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
@@ -240,10 +231,7 @@ var StreamRESTBare = &analysis.Rule{
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnREST,
-	Cites: slices.Concat(
-		rule.Cite("3.3.3", a2a.V0_3),
-		rule.Cite("11.7", a2a.V1_0),
-	),
+	Cites:    rule.Cite("3.3.3", a2a.V0_3).And("11.7", a2a.V1_0),
 	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this
 binding finds none of the members that it knows in a JSON-RPC response.`,
 	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
@@ -273,10 +261,7 @@ var StreamErrorLast = &analysis.Rule{
 	On:       analysis.EventSeen | analysis.StreamEnded,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7.2.1", rule.Before1...),
-		rule.Cite("9.4.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.1", rule.Before1...).And("9.4.2", a2a.V1_0),
 	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so what comes later reaches
 nobody, while the agent believes it was delivered. No sentence since 0.1 says so outright.`,
 	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an

@@ -38,11 +38,8 @@ var StateSendTerminalRejected = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
-	),
-	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Cites:    rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("7.2", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
 success believes that its message is being worked on, while the others that know the task have stopped looking.`,
 	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and
@@ -62,11 +59,8 @@ var StateSendTerminalRejectedV1 = &analysis.Rule{
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	If:       analysis.NamesTask,
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.1.1", a2a.V1_0),
-		rule.Cite("3.1.2", a2a.V1_0),
-	),
-	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Cites:    rule.Cite("3.1.1", a2a.V1_0).And("3.1.2", a2a.V1_0),
+	Covers:   []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that
 gets a success believes that its message is being worked on, while the others that know the task have stopped looking.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a

@@ -122,10 +122,7 @@ var IDGetEcho = &analysis.Rule{
 	Level:    analysis.Must,
 	If:       analysis.OfTask,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.3", rule.Before1...),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to
 the wrong client; after a cancel it may be the one that was stopped.`,
 	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
@@ -148,10 +145,7 @@ var IDTaskUnique = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.4.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V1_0),
 	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
 clients are given the same id, each reads the other's answers and can cancel the other's work.`,
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
@@ -201,10 +195,7 @@ var IDTaskContinued = &analysis.Rule{
 	If:       analysis.NamesTask,
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits without end,
 and what it knows is lost to the new one.`,
 	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
@@ -244,10 +235,7 @@ var IDStreamTaskConsistent = &analysis.Rule{
 	If:       analysis.Streamed,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
 	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of
 another task changes the wrong one.`,
 	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
@@ -274,12 +262,8 @@ var IDSubscribeMatch = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	If:       analysis.OfTask,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.7", a2a.V0_1),
-		rule.Cite("7.9", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.6", a2a.V1_0),
-	),
-	Covers: []string{"id-stream-task-consistent"},
+	Cites:    rule.Cite("7.7", a2a.V0_1).And("7.9", a2a.V0_2, a2a.V0_3).And("3.1.6", a2a.V1_0),
+	Covers:   []string{"id-stream-task-consistent"},
 	Doc: `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has
 ended, or failed.`,
 	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
@@ -303,10 +287,7 @@ var IDTaskHistoryConsistent = &analysis.Rule{
 	On:       analysis.MessageSeen,
 	If:       analysis.Told,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the
 id that they name shows it under another task, or under one that it has never heard of.`,
 	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,

@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -35,10 +34,7 @@ var StateTerminalImmutable = &analysis.Rule{
 	On:       analysis.TaskSeen,
 	Needs:    []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.3", a2a.V1_0),
 	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
 they answer a user, they stop listening), and nothing tells them that it was taken back.`,
 	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same
@@ -119,11 +115,8 @@ var StateFinalStateAgrees = &analysis.Rule{
 	If:       analysis.OfTask,
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
-	Covers: []string{"state-terminal-immutable"},
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.1.3", a2a.V1_0),
+	Covers:   []string{"state-terminal-immutable"},
 	Doc: `A stream or a notification said that the task has ended, and a client that asks for the task afterwards is
 told another state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled
 them.`,
@@ -155,10 +148,7 @@ var StateStatusRegressTime = &analysis.Rule{
 	On:       analysis.EventSeen,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.2", rule.Before1...),
-		rule.Cite("3.5.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.2", rule.Before1...).And("3.5.2", a2a.V1_0),
 	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were
 made, so either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
 	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
@@ -203,10 +193,7 @@ var StateUnknownTaskKnown = &analysis.Rule{
 	If:       analysis.NamesTask,
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("8.2", rule.Before1...),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
 removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
 	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch

@@ -2,7 +2,6 @@ package version
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -33,12 +32,9 @@ var DialectMismatch = &analysis.Rule{
 	Gravest: analysis.Error, // where no call ever succeeds
 	Revises: true,
 
-	On:    analysis.AnswerSeen | analysis.EventSeen | analysis.CardMissed | analysis.LinkRefused,
-	Needs: []*analysis.Tracker{card.Tracker, reach.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("3.6.2", a2a.V1_0),
-	),
+	On:     analysis.AnswerSeen | analysis.EventSeen | analysis.CardMissed | analysis.LinkRefused,
+	Needs:  []*analysis.Tracker{card.Tracker, reach.Tracker},
+	Cites:  rule.Cite("5.5", rule.Before1...).And("3.6.2", a2a.V1_0),
 	Covers: []string{"rpc-method-dialect", "ver-header-present"},
 	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths,
 states and shapes differ between them, so nothing works, and each side's log blames the other. The message says what

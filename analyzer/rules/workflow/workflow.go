@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -16,10 +15,7 @@ var Workflows = rule.Family{
 	Name:     "workflow",
 	Category: analysis.Interop,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat( // where the states of a task are
-		rule.Cite("6.3", rule.Before1...),
-		rule.Cite("4.1.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0), // where the states of a task are
 }.Of(
 	WorkflowAnsweredEarly,
 	WorkflowFailureHidden,
