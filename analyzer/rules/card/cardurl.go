@@ -50,12 +50,8 @@ such a card still leads somewhere.`,
 		if list.Len() > 0 {
 			return
 		}
-		worst := analysis.Error
-		if completeLegacy(p.Card) {
-			worst = analysis.Note
-		}
 		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface",
-			analysis.AtMost(worst))
+			analysis.AtMostIf(completeLegacy(p.Card), analysis.Note))
 	},
 }
 

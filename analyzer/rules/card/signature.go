@@ -148,13 +148,10 @@ tell what was signed: members with default values are not in their messages.`,
 			if c.Valid {
 				continue
 			}
-			worst := analysis.Error
-			if valid || c.Uncertain || !p.Card.Legacy.Empty() {
-				worst = analysis.Warning
-			}
 			p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),
 				"the signature is not that of the card by the key "+analysis.QuoteText(c.KeyID)+" of "+analysis.Clean(c.Source),
-				"expected a signature over the card in canonical form", analysis.AtMost(worst))
+				"expected a signature over the card in canonical form",
+				analysis.AtMostIf(valid || c.Uncertain || !p.Card.Legacy.Empty(), analysis.Warning))
 		}
 	},
 }

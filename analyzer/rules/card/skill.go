@@ -48,15 +48,12 @@ lists may be empty. The text of 1.0 contradicts itself on this, so it is never a
 		if len(empty) == 0 {
 			return
 		}
-		worst := analysis.Warning
-		if completeLegacy(p.Card) {
-			worst = analysis.Note
-		}
 		verb := " is empty"
 		if len(empty) > 1 {
 			verb = " are empty"
 		}
-		p.Report(commonPlace(p, empty), quoted(empty)+verb, "expected at least one element", analysis.AtMost(worst))
+		p.Report(commonPlace(p, empty), quoted(empty)+verb, "expected at least one element",
+			analysis.AtMostIf(completeLegacy(p.Card), analysis.Note))
 	},
 }
 

@@ -242,12 +242,8 @@ no sentence asks the agent to heed the list, it is a note.`,
 				return
 			}
 		}
-		worst := analysis.Warning
-		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Note
-		}
 		p.Report(p.Here(name), "the output is "+analysis.Quote(v), "expected one of "+analysis.Quote(accepted),
-			analysis.AtMost(worst))
+			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Note))
 	},
 }
 

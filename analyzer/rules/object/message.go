@@ -183,14 +183,10 @@ what is usual.`,
 		if p.Entity.In != a2a.InRequest || role.Kind() != a2a.String {
 			return
 		}
-		worst := analysis.Error
-		if !p.Entity.Modern() {
-			worst = analysis.Warning
-		}
 		p.Applied()
 		if isRole(p, role, a2a.AgentRole) {
 			p.Report(p.Here("role"), "the client's message has the role "+analysis.Quote(role), "expected that of the user",
-				analysis.AtMost(worst))
+				analysis.AtMostIf(!p.Entity.Modern(), analysis.Warning))
 		}
 	},
 }
@@ -246,11 +242,8 @@ func requirePartsList(p *analysis.Pass) {
 	case parts.Exists() && parts.Kind() != a2a.Array:
 		p.Report(p.Here(name), name+" is "+analysis.Quote(parts), "expected a list of parts")
 	case !parts.Exists():
-		worst := analysis.Error
-		if p.Entity.Proto() || isLastChunk(p) {
-			worst = analysis.Note // the proto JSON of an empty list
-		}
-		p.Report(p.Here(), "parts is missing", "expected a list of parts", analysis.AtMost(worst))
+		p.Report(p.Here(), "parts is missing", "expected a list of parts",
+			analysis.AtMostIf(p.Entity.Proto() || isLastChunk(p), analysis.Note)) // the proto JSON of an empty list
 	}
 }
 

@@ -78,11 +78,8 @@ func requireState(p *analysis.Pass) {
 		p.Report(p.Here("status"), "status is "+analysis.Quote(status), "expected an object with a state")
 	default:
 		if state := status.Get("state"); !state.Exists() || state.IsNull() {
-			worst := analysis.Error
-			if p.Entity.Proto() {
-				worst = analysis.Note
-			}
-			p.Report(p.Here("status"), "the status has no state", "expected a state", analysis.AtMost(worst))
+			p.Report(p.Here("status"), "the status has no state", "expected a state",
+				analysis.AtMostIf(p.Entity.Proto(), analysis.Note))
 		}
 	}
 }
@@ -112,12 +109,9 @@ exchange the first is reported.`,
 		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) && !unknownWord(p, state) {
 			return
 		}
-		worst := analysis.Error
-		if state.Kind() == a2a.String && hasExtensions(p.Exchange) {
-			worst = analysis.Note
-		}
 		p.Report(p.Here("state"), "the state is "+analysis.Quote(state)+whoseSpelling(p, state),
-			"expected "+stateNames(p, state), analysis.AtMost(worst))
+			"expected "+stateNames(p, state),
+			analysis.AtMostIf(state.Kind() == a2a.String && hasExtensions(p.Exchange), analysis.Note))
 	},
 }
 

@@ -187,11 +187,8 @@ whose schema does not, a missing one is a note. Of several such events in a stre
 		case v.Exists() && v.Kind() != a2a.Bool:
 			p.Report(p.Here("final"), "final is "+analysis.Quote(v), "expected true or false")
 		case !v.Exists() && !p.Dialects.Has(a2a.V0_1):
-			worst := analysis.Error
-			if rule.Before0_2_6(p) {
-				worst = analysis.Note
-			}
-			p.Report(p.Here(), "final is missing", "expected true or false", analysis.AtMost(worst))
+			p.Report(p.Here(), "final is missing", "expected true or false",
+				analysis.AtMostIf(rule.Before0_2_6(p), analysis.Note))
 		}
 	},
 }

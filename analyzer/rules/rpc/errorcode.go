@@ -271,12 +271,8 @@ method than POST; refusals that may come before the body is read. Where the para
 			if name != a2a.InvalidRequest {
 				return
 			}
-			worst := analysis.Warning
-			if !surelyValid(call) {
-				worst = analysis.Note
-			}
 			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0",
-				"expected a code that says what is wrong with it", analysis.AtMost(worst))
+				"expected a code that says what is wrong with it", analysis.AtMostIf(!surelyValid(call), analysis.Note))
 		})
 	},
 }

@@ -79,11 +79,8 @@ note, since that schema gives it a default.`,
 			if version.Is("2.0") {
 				return
 			}
-			worst := analysis.Error
-			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analysis.Note
-			}
-			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`, analysis.AtMost(worst))
+			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`,
+				analysis.AtMostIf(!version.Exists() && p.Dialects == a2a.Of(a2a.V0_1), analysis.Note))
 		})
 	},
 }
@@ -203,12 +200,9 @@ from such an error, and some agents take the request for one that wants no answe
 				return
 			}
 			p.Applied()
-			worst := analysis.Warning
-			if p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analysis.Note
-			}
 			if id.IsNull() {
-				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number", analysis.AtMost(worst))
+				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number",
+					analysis.AtMostIf(p.Dialects == a2a.Of(a2a.V0_1), analysis.Note))
 			}
 		})
 	},

@@ -55,13 +55,9 @@ makes the task's id and the task may be older: there it is a warning.`,
 		}
 		p.Applied()
 		if artifact.Of(p).Pieces(x).Of(u.Artifact()) == nil {
-			worst := analysis.Error
-			if old {
-				worst = analysis.Warning
-			}
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
 				fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
-				"expected the first piece without append", analysis.AtMost(worst))
+				"expected the first piece without append", analysis.AtMostIf(old, analysis.Warning))
 		}
 	},
 }

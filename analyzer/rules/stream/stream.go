@@ -242,12 +242,9 @@ interface.`,
 			return
 		}
 		p.Applied()
-		worst := analysis.Error
-		if p.Dialects.Has(a2a.V0_3) {
-			worst = analysis.Note
-		}
 		if p.Answer.IsEnvelope {
-			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself", analysis.AtMost(worst))
+			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself",
+				analysis.AtMostIf(p.Dialects.Has(a2a.V0_3), analysis.Note))
 		}
 	},
 }

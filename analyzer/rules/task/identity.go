@@ -107,11 +107,8 @@ follows several tasks files the event under the wrong one, or drops it.`,
 			return
 		}
 		p.Applied()
-		worst := analysis.Error
-		if call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID {
-			worst = analysis.Note
-		}
-		reportOtherTask(p, "as the client sent it", analysis.AtMost(worst))
+		reportOtherTask(p, "as the client sent it",
+			analysis.AtMostIf(call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID, analysis.Note))
 	},
 }
 
@@ -215,14 +212,10 @@ a note.`,
 		if p.Task.TaskID == active.TaskID {
 			return
 		}
-		worst := analysis.Warning
-		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Note
-		}
 		p.Report(p.Task.TaskIDPlace(),
 			fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analysis.QuoteText(p.Task.TaskID),
 				analysis.QuoteText(active.TaskID), analysis.QuoteText(active.Spelling), active.StatePlace()),
-			"expected the task that the message names", analysis.AtMost(worst))
+			"expected the task that the message names", analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Note))
 	},
 }
 

@@ -35,12 +35,9 @@ sending a message are a note.`,
 		if uri == "" || !rule.CallSucceeded(p) {
 			return
 		}
-		worst := analysis.Error
-		if !p.Exchange.Call.Operation.Sends() {
-			worst = analysis.Note
-		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), answeredWithout(uri, card),
-			"expected ExtensionSupportRequiredError (-32008)", analysis.AtMost(worst))
+			"expected ExtensionSupportRequiredError (-32008)",
+			analysis.AtMostIf(!p.Exchange.Call.Operation.Sends(), analysis.Note))
 	},
 }
 

@@ -270,12 +270,9 @@ func reportCardPath(p *analysis.Pass, x *analysis.Exchange) {
 		rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
 		return
 	}
-	worst := analysis.Warning
-	if card.Read {
-		worst = analysis.Note // it looks in both places
-	}
 	p.Report(x.RequestPlace().Line(),
 		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
 			analysis.Clip(x.Path), x.Dialects, analysis.Clip(card.Path), card.Place), "expected GET "+analysis.Clip(card.Path),
-		analysis.By(a2a.Client), analysis.AtMost(worst), analysis.Of(x.Keep()))
+		analysis.By(a2a.Client), analysis.AtMostIf(card.Read, analysis.Note), // if it looks in both places
+		analysis.Of(x.Keep()))
 }

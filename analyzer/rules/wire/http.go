@@ -43,13 +43,9 @@ gateways may drop a body under GET or repeat a PUT: the call never arrives, or a
 A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a note.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
-		worst := analysis.Error
-		if p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Note
-		}
 		if method := p.Exchange.Request.Method; method != "POST" {
 			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analysis.Clip(method), "expected POST",
-				analysis.AtMost(worst))
+				analysis.AtMostIf(p.Dialects.Has(a2a.V1_0), analysis.Note))
 		}
 	},
 }
@@ -317,13 +313,10 @@ finding is a warning.`,
 		if !rule.Succeeded(x.Response.Status) {
 			return
 		}
-		worst := analysis.Error
-		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Warning
-		}
 		p.Report(x.ResponsePlace().Header("Content-Type"),
 			fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
-				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analysis.AtMost(worst))
+				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream",
+			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	},
 }
 
@@ -357,12 +350,9 @@ warning, since no sentence says it outright.`,
 		if p.Kind == analysis.AnswerSeen {
 			return
 		}
-		worst := analysis.Error
-		if x.Call.Binding == a2a.HTTPJSON || p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Warning
-		}
 		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with an event stream", x.Call.Operation),
-			"expected one JSON object", analysis.AtMost(worst))
+			"expected one JSON object",
+			analysis.AtMostIf(x.Call.Binding == a2a.HTTPJSON || p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	},
 }
 

@@ -195,11 +195,8 @@ label.`,
 		}
 		switch {
 		case status >= http.StatusInternalServerError && (x.Call.Binding == a2a.JSONRPC || !readable):
-			worst := analysis.Error
-			if status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout {
-				worst = analysis.Note
-			}
-			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due, analysis.AtMost(worst))
+			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due,
+				analysis.AtMostIf(status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout, analysis.Note))
 		case x.Call.Binding == a2a.JSONRPC && refusedByHTTP(x) && !x.InBatch():
 			p.Report(p.Place, fmt.Sprintf("a well-formed call is refused with status %d and %s", status, contentText(p)), due,
 				analysis.AtMost(analysis.Warning))
