@@ -18,6 +18,7 @@ var Capabilities = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
 	Bindings: rule.OnCall,
+	Category: analysis.Streaming,
 }.Of(
 	CapStreamingUnsupported,
 	CapStreamingUnsupported0x,
@@ -28,14 +29,13 @@ var Capabilities = rule.Family{
 
 // CapStreamingUnsupported reports a streaming call to an agent that says it does not stream, answered in the wrong way.
 var CapStreamingUnsupported = &analysis.Rule{
-	ID:       "cap-streaming-unsupported",
-	Title:    "streaming call not refused, though the card offers no streaming",
-	Category: analysis.Streaming,
-	Level:    analysis.Must,
-	If:       analysis.OfStream,
-	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites:    rule.Cite("3.3.4", a2a.V1_0),
-	Covers:   rule.CodeRules,
+	ID:     "cap-streaming-unsupported",
+	Title:  "streaming call not refused, though the card offers no streaming",
+	Level:  analysis.Must,
+	If:     analysis.OfStream,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("3.3.4", a2a.V1_0),
+	Covers: rule.CodeRules,
 	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
 (-32004). Clients read the card before they choose how to call: if it is wrong, they poll where they could listen, or
 look for a fault in their request.`,
@@ -66,7 +66,6 @@ a task that is not there, a request that is wrong in itself.`,
 var CapStreamingUnsupported0x = &analysis.Rule{
 	ID:       "cap-streaming-unsupported-0x",
 	Title:    "stream opened, though the card offers no streaming",
-	Category: analysis.Streaming,
 	Level:    analysis.Should,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
@@ -109,13 +108,12 @@ func reportOpened(p *analysis.Pass, card *card.Card, expected string) {
 
 // CapStreamingRefused reports an agent that advertises streaming and says it has none.
 var CapStreamingRefused = &analysis.Rule{
-	ID:       "cap-streaming-refused",
-	Title:    "streaming advertised and refused as not supported",
-	Category: analysis.Streaming,
-	Level:    analysis.Must,
-	On:       analysis.OutcomeSeen | analysis.TaskSeen,
-	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
-	Cites:    rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	ID:    "cap-streaming-refused",
+	Title: "streaming advertised and refused as not supported",
+	Level: analysis.Must,
+	On:    analysis.OutcomeSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Cites: rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
 	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
 Clients take the card's word and have no other way prepared.`,
 	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the

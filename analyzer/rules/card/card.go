@@ -17,6 +17,8 @@ var Cards = rule.Family{
 	Name:     "card",
 	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
 }.Of(
 	CardJSONObject,
 	CardRequiredFields,
@@ -76,13 +78,11 @@ func reportPage(p *analysis.Pass) {
 
 // CardRequiredFields reports a card that lacks members which every card of its dialect has.
 var CardRequiredFields = &analysis.Rule{
-	ID:       "card-required-fields",
-	Title:    "required members of the agent card missing",
-	Level:    analysis.Must,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("5.5", rule.Before1...).And("4.4.1", a2a.V1_0),
+	ID:     "card-required-fields",
+	Title:  "required members of the agent card missing",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4.1", a2a.V1_0),
 	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members
 that its version requires, and then nothing else of the agent is ever tried.`,
 	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
@@ -117,13 +117,11 @@ func reportUnreachable(p *analysis.Pass) {
 
 // CardRequiredNested reports the same for the objects inside a card.
 var CardRequiredNested = &analysis.Rule{
-	ID:       "card-required-nested",
-	Title:    "required members of an object in the agent card missing",
-	Level:    analysis.Must,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	ID:     "card-required-nested",
+	Title:  "required members of an object in the agent card missing",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
 fail to read the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
@@ -139,14 +137,12 @@ fail to read the whole card for one that is missing.`,
 
 // CardFieldType reports a member of a card of a type that it cannot have.
 var CardFieldType = &analysis.Rule{
-	ID:       "card-field-type",
-	Title:    "member of the agent card of the wrong JSON type",
-	Level:    analysis.Must,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
-	Covers:   []string{"card-required-nested", "card-extension-uri"},
+	ID:     "card-field-type",
+	Title:  "member of the agent card of the wrong JSON type",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Covers: []string{"card-required-nested", "card-extension-uri"},
 	Doc: `Each member of a card is of one type. Typed clients fail to read the whole card for the text "true" where a
 boolean should be, or for a text in place of a list, and then nothing else of the agent is ever tried.`,
 	Fix: `Write the type that the message names: flags as true and false without quotes, lists in brackets, also those of

@@ -12,6 +12,7 @@ var Messages = rule.Family{
 	Name:     "message",
 	Category: analysis.Lifecycle,
 	On:       analysis.MessageSeen,
+	Bindings: rule.OnAll,
 }.Of(
 	MsgObject,
 	MsgIDPresent,
@@ -82,13 +83,12 @@ func lacksParams(p *analysis.Pass) bool {
 
 // MsgIDPresent reports a message without an id.
 var MsgIDPresent = &analysis.Rule{
-	ID:       "msg-id-present",
-	Title:    "message without a messageId",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	ID:     "msg-id-present",
+	Title:  "message without a messageId",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `The sender of a message gives it an id. By it a message that was sent twice is taken for one, and histories
 are put together; typed clients and agents refuse a message without.`,
 	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
@@ -114,14 +114,13 @@ func requireText(p *analysis.Pass, name string, worst analysis.Severity) {
 
 // MsgRoleEnum reports a role that no message of the dialect can have.
 var MsgRoleEnum = &analysis.Rule{
-	ID:       "msg-role-enum",
-	Title:    "role missing or unknown",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
-	Covers:   []string{"version-semantics-mixed"},
+	ID:     "msg-role-enum",
+	Title:  "role missing or unknown",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
+	Covers: []string{"version-semantics-mixed"},
 	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or
 puts it into the wrong mouth, which a language model then goes on from.`,
 	Fix: `Write "user" or "agent" before 1.0, and "ROLE_USER" or "ROLE_AGENT" in 1.0.`,
@@ -193,13 +192,12 @@ what is usual.`,
 
 // MsgRoleServer reports an agent that speaks as the user.
 var MsgRoleServer = &analysis.Rule{
-	ID:       "msg-role-server",
-	Title:    "agent answers in the role of the user",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	If:       analysis.Told,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
+	ID:    "msg-role-server",
+	Title: "agent answers in the role of the user",
+	Level: analysis.Must,
+	Side:  a2a.Agent,
+	If:    analysis.Told,
+	Cites: rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a
 client shows them as if the user had said them, and may send them back.`,
 	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
@@ -218,14 +216,13 @@ client shows them as if the user had said them, and may send them back.`,
 
 // MsgPartsArray reports a message without a list of parts.
 var MsgPartsArray = &analysis.Rule{
-	ID:       "msg-parts-array",
-	Title:    "parts of a message missing or not a list",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.4", a2a.V1_0),
-	Covers:   []string{"unknown-field"},
+	ID:     "msg-parts-array",
+	Title:  "parts of a message missing or not a list",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.4", a2a.V1_0),
+	Covers: []string{"unknown-field"},
 	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a
 typed receiver refuses the whole message.`,
 	Fix: `Write "parts" as a list of objects. A plain text is a list of one text part.`,
@@ -257,14 +254,13 @@ func partsOf(p *analysis.Pass) (a2a.Value, string) {
 
 // MsgPartsNonempty reports a message that says nothing.
 var MsgPartsNonempty = &analysis.Rule{
-	ID:       "msg-parts-nonempty",
-	Title:    "message without any part",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Needs:    []*analysis.Tracker{card.Tracker},
-	Bindings: rule.OnAll,
-	Cites:    rule.Cite("6.4", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
+	ID:     "msg-parts-nonempty",
+	Title:  "message without any part",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("6.4", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,

@@ -20,6 +20,7 @@ var Query = rule.Family{
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnREST,
+	Cites:    rule.Cite("11.5", a2a.V1_0),
 }.Of(
 	RESTQueryCamelCase,
 	RESTQueryBool,
@@ -75,7 +76,6 @@ var RESTQueryCamelCase = &analysis.Rule{
 	ID:    "rest-query-camelcase",
 	Title: "query parameter in snake_case",
 	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or
 the page that the client asked for is silently left out, and it gets everything.`,
 	Fix:    `Write contextId, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts.`,
@@ -95,7 +95,6 @@ var RESTQueryBool = &analysis.Rule{
 	ID:    "rest-query-bool",
 	Title: "boolean in the query is neither true nor false",
 	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or take them for false: the
 artifacts that the client asked for are then missing without a word.`,
 	Fix:    `Write includeArtifacts=true or leave the parameter out.`,
@@ -115,7 +114,6 @@ var RESTQueryNumber = &analysis.Rule{
 	ID:    "rest-query-number",
 	Title: "number in the query is not a decimal integer",
 	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default
 that the client does not know.`,
 	Fix:    `Write digits only, such as pageSize=20.`,
@@ -186,7 +184,6 @@ var RESTQueryNested = &analysis.Rule{
 	ID:     "rest-query-nested",
 	Title:  "nested field in the query",
 	Level:  analysis.Must,
-	Cites:  rule.Cite("11.5", a2a.V1_0),
 	Covers: []string{"rest-query-encoding"},
 	Doc: `The query holds plain values only; nested objects travel in the body of a POST. There is no agreed way to write
 an object into a query, so agents ignore it.`,

@@ -15,6 +15,7 @@ var Streams = rule.Family{
 	Category: analysis.Streaming,
 	Side:     a2a.Agent,
 	On:       analysis.EventSeen,
+	Bindings: rule.OnCall,
 }.Of(
 	StreamFirstEvent,
 	StreamSubscribeFirstTask,
@@ -29,11 +30,10 @@ var Streams = rule.Family{
 
 // StreamFirstEvent reports a stream that does not begin with a Task or a Message.
 var StreamFirstEvent = &analysis.Rule{
-	ID:       "stream-first-event",
-	Title:    "stream begins with neither Task nor Message",
-	Level:    analysis.Must,
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	ID:    "stream-first-event",
+	Title: "stream begins with neither Task nor Message",
+	Level: analysis.Must,
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
 Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
@@ -52,11 +52,10 @@ Updates name a task by its id only: a client that never saw the task cannot tell
 
 // StreamSubscribeFirstTask reports a subscription that does not begin with the task.
 var StreamSubscribeFirstTask = &analysis.Rule{
-	ID:       "stream-subscribe-first-task",
-	Title:    "subscription does not begin with the Task",
-	Level:    analysis.Must,
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	ID:    "stream-subscribe-first-task",
+	Title: "subscription does not begin with the Task",
+	Level: analysis.Must,
+	Cites: rule.Cite("3.1.6", a2a.V1_0),
 	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
 so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
 	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
@@ -76,14 +75,13 @@ so this snapshot is all that a client gets to know of it: without it the client 
 
 // StreamMessageOnly reports events after the Message that is the whole answer.
 var StreamMessageOnly = &analysis.Rule{
-	ID:       "stream-message-only",
-	Title:    "stream goes on after its Message",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	On:       analysis.EventSeen | analysis.StreamEnded,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	ID:    "stream-message-only",
+	Title: "stream goes on after its Message",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen | analysis.StreamEnded,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
 answer and stop reading: what follows is lost.`,
 	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
@@ -105,13 +103,12 @@ reported.`,
 
 // StreamNoMessageInTaskStream reports a Message among the updates of a task.
 var StreamNoMessageInTaskStream = &analysis.Rule{
-	ID:       "stream-no-message-in-task-stream",
-	Title:    "Message in the stream of a task",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	ID:    "stream-no-message-in-task-stream",
+	Title: "Message in the stream of a task",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
 where there is no task: clients that meet one in between drop it, or take the task for answered.`,
 	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
@@ -132,14 +129,13 @@ is reported.`,
 
 // StreamTaskSnapshotPosition reports a Task in the middle of a stream.
 var StreamTaskSnapshotPosition = &analysis.Rule{
-	ID:       "stream-task-snapshot-position",
-	Title:    "Task in the middle of a stream",
-	Level:    analysis.Should,
-	Once:     analysis.PerExchange,
-	On:       analysis.EventSeen | analysis.StreamEnded,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("11.7", a2a.V1_0),
+	ID:    "stream-task-snapshot-position",
+	Title: "Task in the middle of a stream",
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen | analysis.StreamEnded,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("11.7", a2a.V1_0),
 	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
 expected: clients may take a second Task for the last event, or build the artifacts anew from it and then add to them
 twice.`,

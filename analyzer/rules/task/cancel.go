@@ -17,6 +17,7 @@ var Cancel = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 }.Of(
 	StateCancelTerminal,
 	StateCancelTerminalCode,
@@ -29,7 +30,6 @@ var StateCancelTerminal = &analysis.Rule{
 	Title: "cancellation of a finished task is not refused",
 	Level: analysis.Must,
 	If:    analysis.OfTask,
-	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites: rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
 that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
@@ -77,7 +77,6 @@ var StateCancelTerminalCode = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen,
 	If:       analysis.OfTask,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
@@ -115,7 +114,6 @@ var StateCancelChangesTerminal = &analysis.Rule{
 	Title:    "finished task becomes canceled",
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Covers: []string{

@@ -11,7 +11,10 @@ import (
 )
 
 // HTTP is the family of rules about how JSON-RPC and event streams use HTTP: methods, media types and status codes.
-var HTTP = rule.Family{Name: "http"}.Of(
+var HTTP = rule.Family{
+	Name:     "http",
+	Category: analysis.ErrorHandling,
+}.Of(
 	RPCHTTPPost,
 	RPCRequestContentType,
 	RPCRequestContentTypeV1,
@@ -30,7 +33,6 @@ var HTTP = rule.Family{Name: "http"}.Of(
 var RPCHTTPPost = &analysis.Rule{
 	ID:       "rpc-http-post",
 	Title:    "JSON-RPC request with an HTTP method other than POST",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
@@ -54,7 +56,6 @@ A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a no
 var RPCRequestContentType = &analysis.Rule{
 	ID:       "rpc-request-content-type",
 	Title:    "JSON-RPC request not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
@@ -71,7 +72,6 @@ with another one they answer 415, or hand the agent an empty body.`,
 var RPCRequestContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-request-content-type-v1",
 	Title:    "JSON-RPC request not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Should,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
@@ -100,7 +100,6 @@ func judgeRequestLabel(p *analysis.Pass) {
 var RPCResponseContentType = &analysis.Rule{
 	ID:       "rpc-response-content-type",
 	Title:    "JSON-RPC answer not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
@@ -127,7 +126,6 @@ not judged.`,
 var RPCResponseContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-response-content-type-v1",
 	Title:    "JSON-RPC answer not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Should,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
@@ -160,7 +158,6 @@ a body and error pages that are not JSON-RPC are not judged.`,
 var RPCAnswerMissing = &analysis.Rule{
 	ID:       "rpc-answer-missing",
 	Title:    "JSON-RPC call answered without a body",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
@@ -360,7 +357,6 @@ warning, since no sentence says it outright.`,
 var HTTPRetryAfter = &analysis.Rule{
 	ID:       "http-retry-after",
 	Title:    "429 without Retry-After",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Advice,
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,

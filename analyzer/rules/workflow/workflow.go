@@ -16,6 +16,7 @@ var Workflows = rule.Family{
 	Category: analysis.Interop,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0), // where the states of a task are
+	Needs:    []*analysis.Tracker{delegation.Tracker},
 }.Of(
 	WorkflowAnsweredEarly,
 	WorkflowFailureHidden,
@@ -29,7 +30,6 @@ var WorkflowAnsweredEarly = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	On:    analysis.CalleeAwaited,
-	Needs: []*analysis.Tracker{delegation.Tracker},
 	Doc: `An agent asked another one for something that its task needs, and called the task completed before there was an
 answer. Nobody looks at a completed task again: what the other agent answers then reaches no user.`,
 	Fix: `Wait for all calls that the task needs before it is completed. What it does not need belongs in a send that does
@@ -56,7 +56,6 @@ var WorkflowFailureHidden = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	On:    analysis.CalleeFailed,
-	Needs: []*analysis.Tracker{delegation.Tracker},
 	Doc: `An agent asked another one for something, that failed, and nothing that it asked later came out well. Its own
 task is completed all the same, and shows nothing that it did not show before: neither a person nor a program can know
 that something is missing.`,
@@ -85,7 +84,6 @@ var WorkflowOrphanTask = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Client,
 	On:    analysis.CalleeLeft,
-	Needs: []*analysis.Tracker{delegation.Tracker},
 	Doc: `An agent made a task at another one, for a task of its own. Its own is over, the other was last seen at work, and
 nobody asked for it since. What it does costs time and money, and what comes of it reaches nobody.`,
 	Fix: `Poll the task or subscribe to it until it has ended, set a push config, or cancel it when nobody needs it any
