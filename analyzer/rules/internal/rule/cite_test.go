@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/proxy/a2a"
 )
 
