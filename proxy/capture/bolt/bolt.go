@@ -138,9 +138,11 @@ func open(path string, o Options) (*Store, error) {
 		w.report(err)
 		w.first = nil
 	}
+	ready := newHandover()
+	go (&packer{work: background.Work{Urgency: o.Urgency}}).run(s.queue, ready, o.Flush, w.options.told)
 	go func() {
 		defer close(s.done)
-		w.run(s.queue)
+		w.run(s.queue, ready)
 	}()
 	return s, nil
 }
@@ -184,7 +186,7 @@ func (s *Store) Append(steps ...capture.Step) error { return s.queue.put(steps) 
 // to store.
 func (s *Store) Flush() {
 	s.queue.flush()
-	s.keeper.flush(func() { notify(s.queue.flushNow) })
+	s.keeper.flush()
 }
 
 // Close stores what is pending and ends the recording: those who wait get capture.ErrEnded. It returns an error if
