@@ -37,6 +37,7 @@ type writer struct {
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	work    background.Work
+	ready   *handover // what is to be stored
 	keeper  *keeper
 
 	patience patience
@@ -327,20 +328,20 @@ func (w *writer) end() error {
 }
 
 // run stores what is handed over until that is closed and empty. Entries that are to be kept wait a moment for steps.
-func (w *writer) run(q *queue, from *handover) {
+func (w *writer) run(q *queue) {
 	timer := time.NewTimer(w.options.Flush)
 	defer timer.Stop()
 	look := time.NewTicker(segments.WatchPause)
 	defer look.Stop()
-	for !from.drained() || !w.keeper.drained() {
+	for !w.ready.drained() || !w.keeper.drained() {
 		select {
-		case <-from.wake:
+		case <-w.ready.wake:
 		case <-w.keeper.wake:
 			timer.Reset(w.options.Flush)
 			select {
 			case <-timer.C:
 			case <-w.keeper.flushNow:
-			case <-from.wake:
+			case <-w.ready.wake:
 			}
 		case <-look.C:
 			if err := w.watch.Look(w.local.segments()); err != nil {
@@ -348,7 +349,7 @@ func (w *writer) run(q *queue, from *handover) {
 			}
 			continue
 		}
-		steps := from.take()
+		steps := w.ready.take()
 		entries := w.keeper.take()
 		if len(steps) > 0 || len(entries) > 0 {
 			w.work.Begin()
@@ -364,7 +365,7 @@ func (w *writer) run(q *queue, from *handover) {
 		} else if len(entries) > 0 {
 			w.commit(nil, entries)
 		}
-		from.done(steps)
+		w.ready.done(steps)
 		q.done(count, bytes)
 		w.keeper.done()
 	}
