@@ -48,8 +48,7 @@ var tour = over(func(ctx context.Context, c *client.Client) {
 		stream(ctx, c, "streaming please", "task-lifecycle please", "message-only please")
 		follow(ctx, c)
 	}
-	length := 1
-	c.Get(ctx, "no-such-task", &length)              //nolint:errcheck // see above
+	c.Get(ctx, "no-such-task", new(1))               //nolint:errcheck // see above
 	c.Cancel(ctx, "no-such-task", nil)               //nolint:errcheck // see above
 	c.GetPush(ctx, "no-such-task", "no-such-config") //nolint:errcheck // see above
 	if page, err := c.List(ctx, client.ListOptions{PageSize: 2}); err == nil && page.NextPageToken != "" {
