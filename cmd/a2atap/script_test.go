@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"flag"
 	"io"
 	"log"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,8 +52,14 @@ func (t tests) Run() int {
 		log.Fatal(err)
 	}
 	peers.AtOnce(6)
+	if flag.Lookup("test.bench").Value.String() == "" { // which measures what collecting costs, too
+		debug.SetGCPercent(moreGarbage)
+	}
 	return t.m.Run()
 }
+
+// moreGarbage is GOGC for tests and scripts: most of them are over before anything has to be collected.
+const moreGarbage = 400
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -60,6 +68,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // a program with the race detector else ends a second late
+			env.Setenv("GOGC", strconv.Itoa(moreGarbage))
 			kept, err := filepath.Abs(filepath.Join("..", "..", "proxy", "capture", "bolt", "testdata"))
 			if err != nil {
 				return err
