@@ -90,6 +90,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"a2atap":       scriptA2atap,
+			"end":          scriptEnd,
+			"await":        scriptAwait,
 			"ready":        scriptReady,
 			"talk":         scriptTalk,
 			"occupy":       scriptOccupy,
@@ -144,19 +146,30 @@ func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // until PATTERN CMD ARGS... runs a command again and again until its standard output matches: what another process does
-// is stored a few milliseconds later.
+// is stored a few milliseconds later. The resident runs a2atap.
 func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until PATTERN CMD ARGS...")
 	}
 	pattern, err := regexp.Compile(args[0])
 	ts.Check(err)
+	ask := func() (out, said string, ok bool) {
+		if args[1] == "a2atap" {
+			o := ts.Value(lives{}).(*residence).send(ts, errand{Args: args[2:]})
+			return string(o.Out), string(o.Err), o.Status == 0
+		}
+		err := ts.Exec(args[1], args[2:]...)
+		return ts.ReadFile("stdout"), ts.ReadFile("stderr"), err == nil
+	}
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		if ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+		out, said, ok := ask()
+		if ok && pattern.MatchString(out) {
+			io.WriteString(ts.Stdout(), out)
+			io.WriteString(ts.Stderr(), said)
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("until: %s does not come in:\n%s%s", args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+			ts.Fatalf("until: %s does not come in:\n%s%s", args[0], out, said)
 		}
 	}
 }
