@@ -69,8 +69,7 @@ func suite(t *testing.T, agent string) []string {
 
 	done := send(client.Text("repeat after me"))
 	until(done.ID, client.Completed)
-	hundred := 100
-	whole, err := c.Get(ctx, done.ID, &hundred)
+	whole, err := c.Get(ctx, done.ID, new(100))
 	must("history", whole, err)
 	left := send(client.Text("wait"))
 	canceled, err := c.Cancel(ctx, left.ID, nil)

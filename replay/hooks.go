@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -40,9 +41,7 @@ func newHooks(o webhook.Options, wanted bool, log *recorder, note func(string)) 
 		log: log, note: note, receivers: map[hook]*webhook.Receiver{}, received: map[*target][]delivery{},
 		changed: make(chan struct{}),
 	}
-	if o.Address == "" {
-		o.Address = "127.0.0.1:0"
-	}
+	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for notifications: %w", err)

@@ -19,9 +19,7 @@ import (
 // read, holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the
 // report. If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
-	if o.Profile == "" {
-		o.Profile = compare.Protocol
-	}
+	o.Profile = cmp.Or(o.Profile, compare.Protocol)
 	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
 	}

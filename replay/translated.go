@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,9 +149,7 @@ func (w *wording) say(r *translate.Request, i a2a.Interface, m moved, u *url.URL
 	if r.Path == "" { // a server may tell /rpc from /rpc/
 		path = u.EscapedPath()
 	}
-	if path == "" {
-		path = "/"
-	}
+	path = cmp.Or(path, "/")
 	w.head = capture.Head{Method: r.Method, Target: path}
 	for _, f := range r.Fields {
 		w.head.Fields = append(w.head.Fields, capture.Field(f))

@@ -82,8 +82,7 @@ func converse(t testing.TB, c *client.Client) {
 	answer := client.Text("done")
 	answer.TaskID, answer.ContextID = sent.Task.ID, sent.Task.ContextID
 	must[*client.Result](t)(c.Send(ctx, answer, client.SendOptions{}))
-	length := 2
-	must[*client.Task](t)(c.Get(ctx, sent.Task.ID, &length))
+	must[*client.Task](t)(c.Get(ctx, sent.Task.ID, new(2)))
 	for _, err := range c.Stream(ctx, client.Text("streaming please"), client.SendOptions{}) {
 		if err != nil {
 			t.Fatal(err)

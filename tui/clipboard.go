@@ -77,13 +77,12 @@ func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r !=
 
 // copied gives a text to the terminal's clipboard, and shows it.
 func (c *clipboard) copied(msg copied) tea.Cmd {
-	m := c.inspector
 	if msg.err != nil {
-		m.shared.Message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
+		c.shared.Message = "y: " + strings.TrimPrefix(msg.name+": ", ": ") + msg.err.Error()
 		return nil
 	}
-	cmd := m.push(page.NewCopied(msg.name, msg.words))
-	out := m.out
+	cmd := c.push(page.NewCopied(msg.name, msg.words))
+	out := c.out
 	if out == nil {
 		return cmd
 	}
@@ -232,11 +231,10 @@ func transcriptOf(l *load.Loader, seq uint64) (string, error) {
 
 // choices returns what can be copied where the cursor is.
 func (c *clipboard) choices() []menu.Choice {
-	m := c.inspector
-	at, load := m.top().Target(), m.shared.Load
+	at, load := c.top().Target(), c.shared.Load
 	var line document.Line // under the cursor
 	mark := uint64(0)      // where to begin to look for the selected event
-	if d, is := m.top().(*detail.Panel); is {
+	if d, is := c.top().(*detail.Panel); is {
 		if l := d.CursorLine(); l != nil {
 			line = *l
 		}
@@ -286,7 +284,7 @@ func (c *clipboard) choices() []menu.Choice {
 		},
 		{
 			Key: "c", Also: "y", Words: "curl command that sends the request", Off: c.whyNoCurl(),
-			Do: func() tea.Cmd { return copyCurl(load, at.Exchange, m.options.Curl) },
+			Do: func() tea.Cmd { return copyCurl(load, at.Exchange, c.options.Curl) },
 		},
 		{
 			Key: "t", Words: "transcript of the exchange",
@@ -307,8 +305,7 @@ func (c *clipboard) choices() []menu.Choice {
 }
 
 func (c *clipboard) whyNoCurl() string {
-	m := c.inspector
-	return panel.Unless(m.options.Curl != nil, "curl commands are not available here")
+	return panel.Unless(c.options.Curl != nil, "curl commands are not available here")
 }
 
 // copyNames are the names of the choices, in their order. Each begins with the key of its choice.
@@ -355,8 +352,7 @@ func nameOf(at analysis.Place) string {
 // findingsHere returns the findings that are selected: that of a line in the detail or in the list of findings,
 // elsewhere all of the exchange.
 func (c *clipboard) findingsHere(line *document.Line) []analysis.Finding {
-	m := c.inspector
-	switch top := m.top().(type) {
+	switch top := c.top().(type) {
 	case *findings.Panel:
 		if f := top.Selected(); f != nil {
 			return []analysis.Finding{*f}
@@ -367,7 +363,7 @@ func (c *clipboard) findingsHere(line *document.Line) []analysis.Finding {
 			return []analysis.Finding{*line.Found}
 		}
 	}
-	return m.shared.Found.Of(m.top().Target().Exchange)
+	return c.shared.Found.Of(c.top().Target().Exchange)
 }
 
 // findingsText writes findings as text.

@@ -22,8 +22,7 @@ type commandLine struct {
 
 // open opens the command line. It begins with a text.
 func (c *commands) open(begin string) tea.Cmd {
-	m := c.inspector
-	line := &commandLine{m: m}
+	line := &commandLine{m: c.inspector}
 	line.prompt = newPrompt(":", begin, line.done)
 	line.prompt.changed = func(string) tea.Cmd {
 		c.history.Rest()
@@ -33,7 +32,7 @@ func (c *commands) open(begin string) tea.Cmd {
 	line.prompt.other, line.prompt.above = line.key, line.above
 	c.history.Rest()
 	line.complete()
-	m.prompt = line.prompt
+	c.prompt = line.prompt
 	return nil
 }
 
@@ -115,13 +114,12 @@ func (c *commandLine) above(columns int) []style.Line {
 
 // execute performs a line as it is typed in the command line: a verb with what it takes, or the number of an exchange.
 func (c *commands) execute(line string) (tea.Cmd, error) {
-	m := c.inspector
 	name, argument := command.Split(line)
 	switch {
 	case name == "":
 		return nil, nil
 	case name[0] >= '0' && name[0] <= '9' && argument == "":
-		return gotoPlace(m, name)
+		return gotoPlace(c.inspector, name)
 	}
 	v, err := findVerb(name)
 	if err != nil {
@@ -132,32 +130,30 @@ func (c *commands) execute(line string) (tea.Cmd, error) {
 
 // perform performs a verb with what was typed behind it.
 func (c *commands) perform(v *verb, argument string) (tea.Cmd, error) {
-	m := c.inspector
 	switch {
 	case argument != "" && v.run == nil:
 		return nil, fmt.Errorf("%s takes nothing, not %q", v.name, argument)
 	case argument == "" && v.do == keys.None && v.argument != "":
 		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
 	case argument != "" || v.do == keys.None:
-		return v.run(m, argument)
-	case v.ofList && keys.Of(v.do, m.top().Scope()) == nil:
+		return v.run(c.inspector, argument)
+	case v.ofList && keys.Of(v.do, c.top().Scope()) == nil:
 		k := keys.Of(v.do, keys.InList)
-		if why := m.why(k); why != "" {
+		if why := c.why(k); why != "" {
 			return nil, errors.New(why)
 		}
-		return tea.Batch(m.home(), m.perform(v.do)), nil
+		return tea.Batch(c.home(), c.inspector.perform(v.do)), nil
 	}
 	if why := c.unable(v.do); why != "" {
 		return nil, errors.New(why)
 	}
-	return m.perform(v.do), nil
+	return c.inspector.perform(v.do), nil
 }
 
 // unable returns why an action has no effect in the top panel, or "".
 func (c *commands) unable(a keys.Action) string {
-	m := c.inspector
-	if k := keys.Of(a, m.top().Scope()); k != nil {
-		return m.why(k)
+	if k := keys.Of(a, c.top().Scope()); k != nil {
+		return c.why(k)
 	}
 	var in keys.Scope
 	for i := range keys.Table {

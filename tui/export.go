@@ -44,8 +44,7 @@ type selection struct {
 
 // begin asks what is to be exported, then in which form, then into which file.
 func (e *exporting) begin(at analysis.Place) tea.Cmd {
-	m := e.inspector
-	load, seq := m.shared.Load, at.Exchange
+	load, seq := e.shared.Load, at.Exchange
 	these := func(seqs []uint64) func(context.Context) ([]uint64, error) {
 		return func(context.Context) ([]uint64, error) { return seqs, nil }
 	}
@@ -58,8 +57,8 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 		},
 	}
 	var list []uint64
-	for _, note := range m.shared.Notes.All() {
-		if note.Marked && note.Seq <= m.shared.Info.Exchanges {
+	for _, note := range e.shared.Notes.All() {
+		if note.Marked && note.Seq <= e.shared.Info.Exchanges {
 			list = append(list, note.Seq)
 		}
 	}
@@ -67,9 +66,9 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 		words: "the marked ones: " + text.Plural(len(list), "exchange"), name: "marked", count: len(list), seqs: these(list),
 	}
 	shown := selection{
-		words: "all: " + text.Plural(m.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
+		words: "all: " + text.Plural(e.shared.Info.Exchanges, "exchange"), name: "all", count: -1, seqs: these(nil),
 	}
-	if matches, filtered := m.list.Matches(); filtered {
+	if matches, filtered := e.list.Matches(); filtered {
 		found := append([]uint64{}, matches...)
 		shown = selection{
 			words: "what the filter shows: " + text.Plural(len(found), "exchange"), name: "filtered", count: len(found),
@@ -86,33 +85,31 @@ func (e *exporting) begin(at analysis.Place) tea.Cmd {
 	if shown.count == 0 {
 		noneFound = "nothing matches"
 	}
-	return m.push(menu.New("export", at, []menu.Choice{
+	return e.push(menu.New("export", at, []menu.Choice{
 		choose("e", one, ""), choose("t", task, ""), choose("m", marked, noneMarked), choose("f", shown, noneFound),
 	}))
 }
 
 // chooseFormat asks in which form.
 func (e *exporting) chooseFormat(at analysis.Place, s selection) tea.Cmd {
-	m := e.inspector
 	var choices []menu.Choice
-	for _, f := range m.options.Exporter.Formats {
+	for _, f := range e.options.Exporter.Formats {
 		c := menu.Choice{Key: f.Key, Words: f.Words, Do: func() tea.Cmd { return e.exportTo(f, s) }}
 		if f.Single && s.count != 1 {
 			c.Off = "of one exchange alone"
 		}
 		choices = append(choices, c)
 	}
-	return m.push(menu.New("as", at, choices))
+	return e.push(menu.New("as", at, choices))
 }
 
 // exportTo asks for the name of the file.
 func (e *exporting) exportTo(f ExportFormat, s selection) tea.Cmd {
-	m := e.inspector
-	name := strings.TrimSuffix(filepath.Base(m.shared.Info.Name), filepath.Ext(m.shared.Info.Name))
+	name := strings.TrimSuffix(filepath.Base(e.shared.Info.Name), filepath.Ext(e.shared.Info.Name))
 	if name == "" || name == "." || name == string(filepath.Separator) {
 		name = "export"
 	}
-	m.prompt = newPrompt("write to", name+"-"+s.name+f.Ending, func(file string) (tea.Cmd, error) {
+	e.prompt = newPrompt("write to", name+"-"+s.name+f.Ending, func(file string) (tea.Cmd, error) {
 		if strings.TrimSpace(file) == "" {
 			return nil, errors.New("a name is needed")
 		}
@@ -131,9 +128,8 @@ type exported struct {
 }
 
 func (e *exporting) write(file string, f ExportFormat, s selection, overwrite bool) tea.Cmd {
-	m := e.inspector
-	ctx, write := m.shared.Load.Context, m.options.Exporter.Write
-	m.shared.Message = "writing " + file + " …"
+	ctx, write := e.shared.Load.Context, e.options.Exporter.Write
+	e.shared.Message = "writing " + file + " …"
 	return func() tea.Msg {
 		seqs, err := s.seqs(ctx)
 		msg := exported{file: file, count: len(seqs), err: err}
@@ -150,20 +146,19 @@ func (e *exporting) write(file string, f ExportFormat, s selection, overwrite bo
 
 // exported says what was written, or asks whether a file is to be overwritten.
 func (e *exporting) exported(msg exported) tea.Cmd {
-	m := e.inspector
-	m.shared.Message = ""
+	e.shared.Message = ""
 	switch {
 	case errors.Is(msg.err, fs.ErrExist):
-		return m.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
+		return e.ask(msg.file+" is there already: o overwrites it, any other key leaves it",
 			map[string]func() tea.Cmd{"o": msg.again})
 	case msg.err != nil:
-		m.shared.Message = msg.err.Error()
+		e.shared.Message = msg.err.Error()
 		return nil
 	}
 	what := "all exchanges"
 	if msg.count >= 0 {
 		what = text.Plural(msg.count, "exchange")
 	}
-	m.shared.Message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, text.Size(msg.size))
+	e.shared.Message = fmt.Sprintf("wrote %s: %s, %s", msg.file, what, text.Size(msg.size))
 	return nil
 }

@@ -13,27 +13,25 @@ import (
 
 // frame draws the screen: as many lines as it is high, none wider than it is.
 func (v *screen) frame() []style.Line {
-	m := v.inspector
 	lines := append([]style.Line{v.titleLine()}, v.body()...)
 	bottom := v.bottom()
-	for len(lines) < m.height-len(bottom) {
+	for len(lines) < v.height-len(bottom) {
 		lines = append(lines, style.Line{})
 	}
-	lines = append(lines[:max(min(len(lines), m.height-len(bottom)), 0)], bottom...)
-	lines = v.overlay(lines[:max(min(len(lines), m.height), 0)])
+	lines = append(lines[:max(min(len(lines), v.height-len(bottom)), 0)], bottom...)
+	lines = v.overlay(lines[:max(min(len(lines), v.height), 0)])
 	for i := range lines {
-		lines[i] = lines[i].Fit(max(m.width, 0))
+		lines[i] = lines[i].Fit(max(v.width, 0))
 	}
 	return lines
 }
 
 // overlay puts what belongs to the prompt over the lines above it. The title stays.
 func (v *screen) overlay(lines []style.Line) []style.Line {
-	m := v.inspector
-	if m.prompt == nil || m.question != nil {
+	if v.prompt == nil || v.question != nil {
 		return lines
 	}
-	over := m.prompt.over(m.width)
+	over := v.prompt.over(v.width)
 	room := max(len(lines)-2, 0)
 	over = over[:min(len(over), room)]
 	copy(lines[max(len(lines)-1-len(over), 0):], over)
@@ -42,18 +40,16 @@ func (v *screen) overlay(lines []style.Line) []style.Line {
 
 // body draws what is between the title and the last line.
 func (v *screen) body() []style.Line {
-	m := v.inspector
-	if m.panes.split() {
-		return m.panes.draw()
+	if v.panes.split() {
+		return v.panes.draw()
 	}
-	return m.top().View()
+	return v.top().View()
 }
 
 // titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
 func (v *screen) titleLine() style.Line {
-	m := v.inspector
 	where, status, _ := v.title()
-	room := m.width - text.Width(status)
+	room := v.width - text.Width(status)
 	if room < 12 {
 		return style.Text(style.Title, where)
 	}
@@ -62,13 +58,12 @@ func (v *screen) titleLine() style.Line {
 
 // title returns what the first line says at its beginning and at its end, and where in it the names of the panels begin.
 func (v *screen) title() (where, status string, columns []int) {
-	m := v.inspector
-	status = m.top().Status()
-	if m.panes.split() {
-		status = m.list.Status()
+	status = v.top().Status()
+	if v.panes.split() {
+		status = v.list.Status()
 	}
 	status = text.Clean(status) + " "
-	for i, p := range m.stack {
+	for i, p := range v.stack {
 		if i > 0 {
 			where += " ›"
 		}
@@ -76,10 +71,10 @@ func (v *screen) title() (where, status string, columns []int) {
 		where += " " + text.Clean(p.Title())
 	}
 	name := ""
-	if m.shared.Info.Name != "" {
-		name = " " + text.Clean(filepath.Base(m.shared.Info.Name)) + " ›"
+	if v.shared.Info.Name != "" {
+		name = " " + text.Clean(filepath.Base(v.shared.Info.Name)) + " ›"
 	}
-	if m.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file's name
+	if v.width-text.Width(status) < text.Width(name)+text.Width(where)+2 { // the panels matter more than the file's name
 		name = ""
 	}
 	for i := range columns {
@@ -90,9 +85,8 @@ func (v *screen) title() (where, status string, columns []int) {
 
 // crumbAt returns the index of the panel whose name is at a column of the first line, or -1.
 func (v *screen) crumbAt(x int) int {
-	m := v.inspector
 	_, _, columns := v.title()
-	for i, p := range m.stack {
+	for i, p := range v.stack {
 		if x >= columns[i] && x < columns[i]+text.Width(text.Clean(p.Title())) {
 			return i
 		}
@@ -103,39 +97,37 @@ func (v *screen) crumbAt(x int) int {
 // bottom returns the last line: what is to be said or, if there is nothing, the keys that can be struck, and at its end
 // the state of the findings. What is too long for one line takes several, without the state.
 func (v *screen) bottom() []style.Line {
-	m := v.inspector
 	state, look := v.state()
-	room := max(m.width-text.Width(state)-2, 0)
+	room := max(v.width-text.Width(state)-2, 0)
 	words, said := v.said()
 	switch {
-	case words == "" && m.prompt != nil:
-		return []style.Line{m.prompt.line(m.width)}
+	case words == "" && v.prompt != nil:
+		return []style.Line{v.prompt.line(v.width)}
 	case words == "":
 		return []style.Line{v.hintLine(room).Add(look, " "+state)}
-	case m.question == nil && 1+text.Width(words) <= room:
+	case v.question == nil && 1+text.Width(words) <= room:
 		return []style.Line{style.Text(said, text.Pad(" "+words, room)).Add(look, " "+state)}
 	}
 	var lines []style.Line
-	for _, piece := range text.Prose(words, max(m.width-1, 1)) {
-		lines = append(lines, style.Text(said, text.Pad(" "+piece, m.width)))
+	for _, piece := range text.Prose(words, max(v.width-1, 1)) {
+		lines = append(lines, style.Text(said, text.Pad(" "+piece, v.width)))
 	}
-	return lines[:min(len(lines), max(m.height-1, 1))]
+	return lines[:min(len(lines), max(v.height-1, 1))]
 }
 
 // said returns what is to be said, a question before all else; "" if there is nothing.
 func (v *screen) said() (string, style.Style) {
-	m := v.inspector
 	switch {
-	case m.question != nil:
-		return m.question.words, style.Warning
-	case m.prompt != nil:
+	case v.question != nil:
+		return v.question.words, style.Warning
+	case v.prompt != nil:
 		return "", style.Normal
-	case m.shared.Message != "":
-		return m.shared.Message, style.Strong
-	case m.shared.FollowErr != "":
-		return "! " + m.shared.FollowErr, style.Error
-	case m.shared.Judged.Err != nil:
-		return "! judging has stopped: " + m.shared.Judged.Err.Error(), style.Error
+	case v.shared.Message != "":
+		return v.shared.Message, style.Strong
+	case v.shared.FollowErr != "":
+		return "! " + v.shared.FollowErr, style.Error
+	case v.shared.Judged.Err != nil:
+		return "! judging has stopped: " + v.shared.Judged.Err.Error(), style.Error
 	}
 	return "", style.Normal
 }
@@ -157,27 +149,26 @@ func (v *screen) hintLine(room int) style.Line {
 // hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have
 // an effect now.
 func (v *screen) hints() (hints [][2]string) {
-	m := v.inspector
-	if m.typing() {
+	if v.typing() {
 		return [][2]string{
 			{"enter", "keep"}, {"esc", "cancel"}, {"tab", "complete"}, {"↑↓", "move"}, {"ctrl-u", "clear"},
 		}
 	}
 	var rows []*keys.Key
 	for i := range keys.Table {
-		if k := &keys.Table[i]; k.Short != "" && k.In&m.top().Scope() != 0 && m.why(k) == "" {
+		if k := &keys.Table[i]; k.Short != "" && k.In&v.top().Scope() != 0 && v.why(k) == "" {
 			rows = append(rows, k)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *keys.Key) int { return rank(a) - rank(b) })
 	for _, k := range rows {
-		if m.panes.split() && k.Action == keys.NextPane {
+		if v.panes.split() && k.Action == keys.NextPane {
 			continue // among panes tab does something else
 		}
 		label, _, _ := strings.Cut(k.Label, " ")
 		hints = append(hints, [2]string{label, k.Short})
 	}
-	if m.panes.split() {
+	if v.panes.split() {
 		hints = slices.Insert(hints, min(1, len(hints)), [2]string{"tab", "pane"})
 	}
 	return hints
@@ -195,8 +186,7 @@ func rank(k *keys.Key) int {
 
 // state returns the worst findings, the progress of judging, what was lost, and whether the capture is live.
 func (v *screen) state() (string, style.Style) {
-	m := v.inspector
-	s := m.shared
+	s := v.shared
 	var words []string
 	worst, found := s.Found.WorstOfAll()
 	look := style.Dim
@@ -227,11 +217,11 @@ func (v *screen) state() (string, style.Style) {
 	if s.Info.Crashes > 0 {
 		words = append(words, "recorder killed")
 	}
-	if held := m.holding.words(); held != "" {
+	if held := v.holding.words(); held != "" {
 		words = append([]string{held}, words...)
 		look = style.Warning
 	}
-	if m.outbox.sending != nil {
+	if v.outbox.sending != nil {
 		words = append([]string{"sending, esc ends it"}, words...)
 		look = style.Warning
 	}

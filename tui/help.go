@@ -167,12 +167,9 @@ func verbLines(columns int) []style.Line {
 
 func signLines() []style.Line {
 	lines := []style.Line{style.Text(style.Title, " Signs")}
-	for s := analysis.Error; ; s-- {
+	for _, s := range analysis.WorstFirst {
 		mark, look := style.OfSeverity(s)
 		lines = append(lines, style.Text(look, "  "+text.Pad(mark, 14)).Add(style.Normal, s.String()))
-		if s == analysis.Note {
-			break
-		}
 	}
 	return append(lines, style.Line{})
 }

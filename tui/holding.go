@@ -54,11 +54,11 @@ type HeldMessage struct {
 
 // holding shows what is held, and asks what becomes of it.
 type holding struct {
-	inspector *inspector
-	wants     string     // what is held, in words; empty for nothing
-	state     HeldState  // as it was told last
-	list      *menu.Menu // of what is held, while it is open
-	ticking   bool       // its ages will be drawn anew
+	*inspector
+	wants   string     // what is held, in words; empty for nothing
+	state   HeldState  // as it was told last
+	list    *menu.Menu // of what is held, while it is open
+	ticking bool       // its ages will be drawn anew
 }
 
 // Messages of what is held.
@@ -94,11 +94,11 @@ type (
 
 // watch returns the command that waits for what is held.
 func (h *holding) watch() tea.Cmd {
-	o := h.inspector.options.Holder
+	o := h.options.Holder
 	if o == nil {
 		return nil
 	}
-	done := h.inspector.shared.Load.Context.Done()
+	done := h.shared.Load.Context.Done()
 	return func() tea.Msg {
 		select {
 		case <-o.Changed:
@@ -132,7 +132,6 @@ func (h *holding) take(msg tea.Msg) (cmd tea.Cmd, mine bool) {
 
 // changed shows what is held now.
 func (h *holding) changed(msg heldChanged) tea.Cmd {
-	m := h.inspector
 	before := h.state
 	h.state = msg.state
 	var said string
@@ -147,7 +146,7 @@ func (h *holding) changed(msg heldChanged) tea.Cmd {
 		}
 	}
 	if said != "" && h.list == nil {
-		m.shared.Message = said
+		h.shared.Message = said
 	}
 	h.refresh()
 	return tea.Batch(h.watch(), h.tick())
@@ -168,7 +167,7 @@ func (h *holding) words() string {
 func (h *holding) show() tea.Cmd {
 	h.list = menu.New("held", analysis.Place{}, nil)
 	h.refresh()
-	return tea.Batch(h.inspector.push(h.list), h.tick())
+	return tea.Batch(h.push(h.list), h.tick())
 }
 
 // tick returns the command that draws ages anew after a second, while they are on the screen.
@@ -177,7 +176,7 @@ func (h *holding) tick() tea.Cmd {
 		return nil
 	}
 	h.ticking = true
-	load := h.inspector.shared.Load
+	load := h.shared.Load
 	return func() tea.Msg {
 		load.Pause(time.Second)
 		return heldTick{}
@@ -191,14 +190,14 @@ func (h *holding) ticked() tea.Cmd {
 }
 
 // shown reports whether the list is on the screen.
-func (h *holding) shown() bool { return h.list != nil && h.inspector.top() == panel.Panel(h.list) }
+func (h *holding) shown() bool { return h.list != nil && h.top() == panel.Panel(h.list) }
 
 // refresh lists what is held now, if the list is on the screen.
 func (h *holding) refresh() {
 	if h.list == nil {
 		return
 	}
-	if !slices.Contains(h.inspector.stack, panel.Panel(h.list)) && h.list.Choices != nil {
+	if !slices.Contains(h.stack, panel.Panel(h.list)) && h.list.Choices != nil {
 		h.list = nil
 		return
 	}
@@ -232,7 +231,7 @@ func (h *holding) refresh() {
 	choices = append(choices, menu.Choice{Key: "b", Words: "back", Do: func() tea.Cmd { return nil }})
 	h.list.Choices, h.list.Window.Length = choices, len(choices)
 	h.list.Window.Move(min(h.list.Window.Cursor, len(choices)-1))
-	h.inspector.panes.fit(h.list)
+	h.panes.fit(h.list)
 }
 
 // age says how long ago something was, in whole seconds.
@@ -240,8 +239,7 @@ func age(since time.Time) string { return time.Since(since).Truncate(time.Second
 
 // askWhat asks what is to be held.
 func (h *holding) askWhat() tea.Cmd {
-	m := h.inspector
-	m.prompt = newPrompt("hold", "", func(value string) (tea.Cmd, error) { return holdWhat(m, value) })
+	h.prompt = newPrompt("hold", "", func(value string) (tea.Cmd, error) { return holdWhat(h.inspector, value) })
 	return nil
 }
 
@@ -272,7 +270,7 @@ const noHolder = "only what this process records can be held: a2atap record --tu
 
 // set holds other messages, or none.
 func (h *holding) set(requests, answers bool, expr string) tea.Cmd {
-	o := h.inspector.options.Holder
+	o := h.options.Holder
 	return func() tea.Msg {
 		if !requests && !answers {
 			o.Unhold()
@@ -291,15 +289,14 @@ func (h *holding) set(requests, answers bool, expr string) tea.Cmd {
 
 // wanted says what is held from now on.
 func (h *holding) wanted(msg wanted) {
-	m := h.inspector
 	switch {
 	case msg.err != nil:
-		m.shared.Message = "nothing else is held: " + msg.err.Error()
+		h.shared.Message = "nothing else is held: " + msg.err.Error()
 		return
 	case msg.words == "":
-		m.shared.Message = "nothing is held any more"
+		h.shared.Message = "nothing is held any more"
 	default:
-		m.shared.Message = "from now on held: " + msg.words + "; H shows what is"
+		h.shared.Message = "from now on held: " + msg.words + "; H shows what is"
 	}
 	h.wants = msg.words
 	h.refresh()
@@ -307,8 +304,7 @@ func (h *holding) wanted(msg wanted) {
 
 // ask asks what is to become of a message, of which a text was edited that could not be read, or none.
 func (h *holding) ask(x HeldMessage, edited []byte, remark string) tea.Cmd {
-	m := h.inspector
-	o := m.options.Holder
+	o := h.options.Holder
 	edit := menu.Choice{Key: "e", Words: "edit it, and let it go then", Do: func() tea.Cmd { return h.edit(x, edited) }}
 	if o.Editor == nil {
 		edit.Off = "there is no editor: set VISUAL or EDITOR"
@@ -328,7 +324,7 @@ func (h *holding) ask(x HeldMessage, edited []byte, remark string) tea.Cmd {
 	for _, l := range x.Lines {
 		ask.Above = append(ask.Above, style.Text(style.Normal, "  "+l))
 	}
-	return m.push(ask)
+	return h.push(ask)
 }
 
 // release decides what becomes of a message.
@@ -338,7 +334,7 @@ func (h *holding) release(words string, do func(uint64) error, x HeldMessage) te
 
 // letAllGo lets go what is held.
 func (h *holding) letAllGo() tea.Cmd {
-	letGo, held := h.inspector.options.Holder.LetGo, h.state.Held
+	letGo, held := h.options.Holder.LetGo, h.state.Held
 	return func() tea.Msg {
 		var failed error
 		for _, x := range held {
@@ -350,12 +346,11 @@ func (h *holding) letAllGo() tea.Cmd {
 
 // released says what became of a message, and goes on to those that are held still.
 func (h *holding) released(msg released) tea.Cmd {
-	m := h.inspector
-	m.shared.Message = msg.words
+	h.shared.Message = msg.words
 	if msg.err != nil {
-		m.shared.Message = msg.err.Error()
+		h.shared.Message = msg.err.Error()
 	}
-	h.state = m.options.Holder.State()
+	h.state = h.options.Holder.State()
 	h.list = nil
 	if len(h.state.Held) > 0 {
 		return h.show()
@@ -365,7 +360,7 @@ func (h *holding) released(msg released) tea.Cmd {
 
 // edit writes a message into a file for the user's editor: the text that was edited before, or the message.
 func (h *holding) edit(x HeldMessage, edited []byte) tea.Cmd {
-	read := h.inspector.options.Holder.Text
+	read := h.options.Holder.Text
 	return func() tea.Msg {
 		msg := heldEditable{of: x, text: edited}
 		if edited == nil {
@@ -380,17 +375,16 @@ func (h *holding) edit(x HeldMessage, edited []byte) tea.Cmd {
 
 // openEditor opens the editor, which has the screen until it ends.
 func (h *holding) openEditor(msg heldEditable) tea.Cmd {
-	m := h.inspector
 	if msg.err != nil {
-		m.shared.Message = msg.err.Error()
+		h.shared.Message = msg.err.Error()
 		return nil
 	}
-	cmd, err := m.options.Holder.Editor(msg.file)
+	cmd, err := h.options.Holder.Editor(msg.file)
 	if err != nil {
 		os.Remove(msg.file) //nolint:errcheck // it is a temporary file
 		return h.ask(msg.of, nil, err.Error())
 	}
-	return m.outbox.exec(cmd, func(err error) tea.Msg {
+	return h.outbox.exec(cmd, func(err error) tea.Msg {
 		defer os.Remove(msg.file) //nolint:errcheck // it is a temporary file
 		if err != nil {
 			return heldEdited{msg.of, nil, fmt.Errorf("the editor %s failed: %w; it is still held", cmd.Path, err)}
@@ -411,7 +405,7 @@ func (h *holding) edited(msg heldEdited) tea.Cmd {
 	if msg.err != nil {
 		return h.ask(msg.of, msg.text, msg.err.Error())
 	}
-	apply := h.inspector.options.Holder.Edited
+	apply := h.options.Holder.Edited
 	return func() tea.Msg {
 		if err := apply(msg.of.ID, msg.text); err != nil {
 			return heldEdited{msg.of, msg.text, err}

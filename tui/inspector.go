@@ -65,7 +65,7 @@ func (m *inspector) typing() bool { return m.list.Filter.Typing() && len(m.stack
 // panes are the panels that stand beside the list on a wide screen, and show the exchange that is selected in it. The
 // one that has the focus is on the stack as well, above the list.
 type panes struct {
-	inspector *inspector
+	*inspector
 
 	detail *detail.Panel // nil on a narrow screen, and while nothing is selected
 	third  panel.Panel   // the ladder of the exchange, or the findings; nil if there is no room
@@ -77,21 +77,21 @@ type panes struct {
 }
 
 // A screen draws the inspector.
-type screen struct{ inspector *inspector }
+type screen struct{ *inspector }
 
 // A follower takes what comes from the capture while it grows and is judged, and tells the panels.
 type follower struct {
-	inspector *inspector
-	notice    string // the last one that came with a verdict
-	lost      string // why the reading is not used any more
-	followed  bool   // the list was following when the recording ended
+	*inspector
+	notice   string // the last one that came with a verdict
+	lost     string // why the reading is not used any more
+	followed bool   // the list was following when the recording ended
 }
 
 // The mouse moves and opens what is under it.
 type mouse struct {
-	inspector *inspector
-	on        bool
-	clicked   clickedAt
+	*inspector
+	on      bool
+	clicked clickedAt
 }
 
 // A clickedAt is a line of a panel that was clicked. The next click on it opens what is there, unless a key or the wheel
@@ -103,19 +103,19 @@ type clickedAt struct {
 
 // commands performs what is typed as a command, or chosen among all actions.
 type commands struct {
-	inspector *inspector
-	history   command.History
+	*inspector
+	history command.History
 }
 
 // A notebook keeps marks and comments.
 type notebook struct {
-	inspector *inspector
-	failed    bool // it was said that they cannot be written
+	*inspector
+	failed bool // it was said that they cannot be written
 }
 
 // An outbox sends recorded requests again, when the user has agreed.
 type outbox struct {
-	inspector *inspector
+	*inspector
 	sending   *sending // nil if nothing is being sent
 	preparing uint64   // ticket of the question about what is sent; 0 if none is to come
 	exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd
@@ -129,7 +129,7 @@ type sending struct {
 }
 
 // exporting asks what is written where, and writes it.
-type exporting struct{ inspector *inspector }
+type exporting struct{ *inspector }
 
 // A clipboard copies what is selected.
-type clipboard struct{ inspector *inspector }
+type clipboard struct{ *inspector }

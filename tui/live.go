@@ -12,18 +12,17 @@ import (
 
 // grow updates the state of the capture, and continues to watch it if it is growing.
 func (f *follower) grow(msg load.Grown) tea.Cmd {
-	m := f.inspector
-	s := m.shared
+	s := f.shared
 	if msg.Err != nil {
 		s.FollowErr = msg.Err.Error()
-		m.list.Err = msg.Err
+		f.list.Err = msg.Err
 		if !s.Opened {
 			return nil
 		}
 		return f.watch(msg.Next)
 	}
 	first, was := !s.Opened, s.Info.Live
-	s.FollowErr, m.list.Err = "", nil
+	s.FollowErr, f.list.Err = "", nil
 	if !s.Judged.Ended {
 		s.Judged.Err = nil
 	}
@@ -32,19 +31,18 @@ func (f *follower) grow(msg load.Grown) tea.Cmd {
 	s.WasLive = s.WasLive || s.Info.Live
 	var cmds []tea.Cmd
 	if first {
-		m.list.Begin()
-		cmds = append(cmds, m.list.Filter.Apply(m.options.Filter))
+		f.list.Begin()
+		cmds = append(cmds, f.list.Filter.Apply(f.options.Filter))
 		s.Judged.Behind = s.Info.Arrivals > 0
 		cmds = append(cmds, s.NeedKnown(), s.Load.Judge(), s.Load.AwaitJudged())
 	}
 	f.liveChanged(first, was)
-	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), f.watch(msg.Next), m.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)
+	return tea.Batch(append(cmds, s.LearnCards(), s.NeedFirst(), f.watch(msg.Next), f.broadcast(panel.ExchangesChanged{Seqs: msg.Seqs}))...)
 }
 
 // judge adds new findings, and waits for the next.
 func (f *follower) judge(msg load.Judged) tea.Cmd {
-	m := f.inspector
-	s := m.shared
+	s := f.shared
 	findings, further := msg.Findings, msg.Further
 	msg.Findings, msg.Further = nil, load.Findings{}
 	touched := findings
@@ -65,33 +63,31 @@ func (f *follower) judge(msg load.Judged) tea.Cmd {
 		cmds = append(cmds, s.Load.AwaitJudged())
 	}
 	if changed := exchangesOf(touched, further.Marks); len(changed) > 0 {
-		cmds = append(cmds, m.broadcast(panel.FindingsChanged{Seqs: changed}))
-		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
-			cmds = append(cmds, m.panes.showThird())
+		cmds = append(cmds, f.broadcast(panel.FindingsChanged{Seqs: changed}))
+		if _, mine := slices.BinarySearch(changed, f.panes.seq); mine {
+			cmds = append(cmds, f.panes.showThird())
 		}
 	}
 	if len(msg.Rows) > 0 {
-		cmds = append(cmds, m.broadcast(panel.RowsChanged{Seqs: msg.Rows}))
+		cmds = append(cmds, f.broadcast(panel.RowsChanged{Seqs: msg.Rows}))
 	}
-	cmds = append(cmds, m.broadcast(panel.LinksChanged{}))
+	cmds = append(cmds, f.broadcast(panel.LinksChanged{}))
 	return tea.Batch(cmds...)
 }
 
 // noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
 func (f *follower) noticed(msg *load.Judged) {
-	m := f.inspector
-	if !msg.Behind && m.shared.Message == f.notice {
-		m.shared.Message = ""
+	if !msg.Behind && f.shared.Message == f.notice {
+		f.shared.Message = ""
 	}
 	if msg.Notice != "" {
-		m.shared.Message, f.notice = msg.Notice, msg.Notice
+		f.shared.Message, f.notice = msg.Notice, msg.Notice
 	}
 }
 
 // learned shows what is known better by now.
 func (f *follower) learned(msg panel.CardsLearned) tea.Cmd {
-	m := f.inspector
-	s := m.shared
+	s := f.shared
 	s.Learning, s.Learnt = false, msg.UpTo
 	if msg.Err != nil && s.Load.Context.Err() == nil {
 		s.Message = "agent cards cannot be read: " + msg.Err.Error()
@@ -99,39 +95,36 @@ func (f *follower) learned(msg panel.CardsLearned) tea.Cmd {
 	if !msg.Any {
 		return s.LearnCards()
 	}
-	return tea.Batch(s.LearnCards(), m.broadcast(msg))
+	return tea.Batch(s.LearnCards(), f.broadcast(msg))
 }
 
 // knowFirst takes when the first exchange began.
 func (f *follower) knowFirst(msg panel.FirstStarted) tea.Cmd {
-	m := f.inspector
 	if msg.Err != nil {
-		m.shared.Message = "T: " + msg.Err.Error()
+		f.shared.Message = "T: " + msg.Err.Error()
 	}
-	m.shared.First = msg.At
+	f.shared.First = msg.At
 	return nil
 }
 
 // liveChanged shows that a recording has ended or was resumed. It is called before the list is updated.
 func (f *follower) liveChanged(first, was bool) {
-	m := f.inspector
-	switch s := m.shared; {
+	switch s := f.shared; {
 	case first:
 	case was && !s.Info.Live:
 		if f.lost == "" || s.Message != f.lost { // that it has ended stands at the end of the line, too
 			s.Message = "the recording has ended"
 		}
-		f.followed, m.list.Follow = m.list.Follow, false
+		f.followed, f.list.Follow = f.list.Follow, false
 	case !was && s.Info.Live:
-		m.shared.Message = "the recording was resumed"
-		m.list.Follow = f.followed && m.list.AtEnd()
+		f.shared.Message = "the recording was resumed"
+		f.list.Follow = f.followed && f.list.AtEnd()
 	}
 }
 
 // watch returns the command that waits for new steps, if any can come.
 func (f *follower) watch(next uint64) tea.Cmd {
-	m := f.inspector
-	s := m.shared
+	s := f.shared
 	if !s.Info.Live && !s.Load.Resumes() {
 		return nil
 	}
@@ -139,12 +132,11 @@ func (f *follower) watch(next uint64) tea.Cmd {
 }
 
 func (f *follower) reached(msg load.Reached) tea.Cmd {
-	m := f.inspector
-	m.shared.Away = msg.Away
-	if m.shared.Message = "the server is there again"; msg.Away {
-		m.shared.Message = "the server is away; what it lacks comes later"
+	f.shared.Away = msg.Away
+	if f.shared.Message = "the server is there again"; msg.Away {
+		f.shared.Message = "the server is away; what it lacks comes later"
 	}
-	return m.shared.Load.WatchServer(msg.Away)
+	return f.shared.Load.WatchServer(msg.Away)
 }
 
 // exchangesOf returns the exchanges that have some findings or a mark, in order.

@@ -11,23 +11,21 @@ import (
 )
 
 func (ms *mouse) toggle() tea.Cmd {
-	m := ms.inspector
 	ms.on = !ms.on
 	if ms.on {
-		m.shared.Message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
+		ms.shared.Message = "mouse on: the wheel moves, a click selects, a second one opens; m turns it off"
 		return tea.EnableMouseCellMotion
 	}
-	m.shared.Message = "mouse off: the terminal selects text"
+	ms.shared.Message = "mouse off: the terminal selects text"
 	return tea.DisableMouse
 }
 
 // event handles the mouse: the wheel moves in the panel under the pointer; a click gives a pane the focus and
 // selects, a second one opens, and a click on a name in the first line goes back to that panel.
 func (ms *mouse) event(msg tea.MouseMsg) tea.Cmd {
-	m := ms.inspector
 	p, y := ms.under(msg.X, msg.Y)
-	_, choosing := m.top().(*palette)
-	if m.question != nil || m.prompt != nil && !choosing || p == nil {
+	_, choosing := ms.top().(*palette)
+	if ms.question != nil || ms.prompt != nil && !choosing || p == nil {
 		return nil
 	}
 	if d, is := p.(*detail.Panel); is && !d.Ready {
@@ -41,10 +39,10 @@ func (ms *mouse) event(msg tea.MouseMsg) tea.Cmd {
 	if msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress {
 		return nil
 	}
-	if msg.Y == 0 && m.prompt == nil && !m.typing() {
-		return ms.backTo(m.screen.crumbAt(msg.X))
+	if msg.Y == 0 && ms.prompt == nil && !ms.typing() {
+		return ms.backTo(ms.screen.crumbAt(msg.X))
 	}
-	return m.Click(p, y)
+	return ms.Click(p, y)
 }
 
 // Click handles a click on a line of a panel.
@@ -75,11 +73,10 @@ func cursorAt(p panel.Panel, y int) bool {
 
 // backTo goes back to a panel of the stack; -1 is none.
 func (ms *mouse) backTo(i int) tea.Cmd {
-	m := ms.inspector
 	var cmds []tea.Cmd
-	for range len(m.stack) - 1 {
-		if i >= 0 && i < len(m.stack)-1 {
-			cmds = append(cmds, m.back(keys.Leave))
+	for range len(ms.stack) - 1 {
+		if i >= 0 && i < len(ms.stack)-1 {
+			cmds = append(cmds, ms.back(keys.Leave))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -88,13 +85,12 @@ func (ms *mouse) backTo(i int) tea.Cmd {
 // under returns the panel under a position of the screen, and the line of the panel; -1 is its title. A panel that has
 // the whole screen is under all of it.
 func (ms *mouse) under(x, y int) (panel.Panel, int) {
-	m := ms.inspector
 	y-- // the title of the screen
-	if !m.panes.split() {
-		return m.top(), y
+	if !ms.panes.split() {
+		return ms.top(), y
 	}
-	for _, at := range m.panes.layout() {
-		if x >= at.x && x < at.x+at.width && y >= 0 && y < m.panelHeight() {
+	for _, at := range ms.panes.layout() {
+		if x >= at.x && x < at.x+at.width && y >= 0 && y < ms.panelHeight() {
 			return at.panel, y - 1
 		}
 	}

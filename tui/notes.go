@@ -49,30 +49,28 @@ func changeNote(l *load.Loader, seq uint64, change func(notes.Note) notes.Note, 
 
 // noted shows other notes. What cannot be written is said once.
 func (nb *notebook) noted(msg noted) tea.Cmd {
-	m := nb.inspector
-	s := m.shared
+	s := nb.shared
 	s.Notes = s.Load.Notes.Now()
 	if msg.said != "" {
-		m.shared.Message = msg.said
+		nb.shared.Message = msg.said
 	}
 	if msg.err != nil && !nb.failed {
 		nb.failed = true
-		m.shared.Message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
+		nb.shared.Message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
 		if msg.seqs != nil {
-			m.shared.Message = msg.said + ", until you quit: " + msg.err.Error()
+			nb.shared.Message = msg.said + ", until you quit: " + msg.err.Error()
 		}
 	}
-	return m.broadcast(panel.NotesChanged{Seqs: msg.seqs})
+	return nb.broadcast(panel.NotesChanged{Seqs: msg.seqs})
 }
 
 // mark marks an exchange, or takes its mark away.
 func (nb *notebook) mark(at analysis.Place) tea.Cmd {
-	m := nb.inspector
 	toggle := func(n notes.Note) notes.Note {
 		n.Marked = !n.Marked
 		return n
 	}
-	return changeNote(m.shared.Load, at.Exchange, toggle, func(n notes.Note) string {
+	return changeNote(nb.shared.Load, at.Exchange, toggle, func(n notes.Note) string {
 		if n.Marked {
 			return fmt.Sprintf("%d is marked; the filter is:marked finds it", at.Exchange)
 		}
@@ -82,9 +80,8 @@ func (nb *notebook) mark(at analysis.Place) tea.Cmd {
 
 // comment opens a prompt for the comment on an exchange.
 func (nb *notebook) comment(at analysis.Place) tea.Cmd {
-	m := nb.inspector
 	seq := at.Exchange
-	m.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), nb.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
+	nb.prompt = newPrompt(fmt.Sprintf("# comment on %d:", seq), nb.noteOn(seq).Comment, func(words string) (tea.Cmd, error) {
 		return nb.setComment(seq, words), nil
 	})
 	return nil
@@ -92,12 +89,11 @@ func (nb *notebook) comment(at analysis.Place) tea.Cmd {
 
 // setComment returns the command that comments on an exchange; without words the comment goes.
 func (nb *notebook) setComment(seq uint64, words string) tea.Cmd {
-	m := nb.inspector
 	change := func(n notes.Note) notes.Note {
 		n.Comment = strings.TrimSpace(words)
 		return n
 	}
-	return changeNote(m.shared.Load, seq, change, func(n notes.Note) string {
+	return changeNote(nb.shared.Load, seq, change, func(n notes.Note) string {
 		if n.Comment == "" {
 			return fmt.Sprintf("%d has no comment", seq)
 		}
@@ -107,9 +103,8 @@ func (nb *notebook) setComment(seq uint64, words string) tea.Cmd {
 
 // noteOn returns the note on an exchange, by its id if that was read already.
 func (nb *notebook) noteOn(seq uint64) notes.Note {
-	m := nb.inspector
-	n := m.shared.Notes
-	if e, there := m.list.Entry(seq); there {
+	n := nb.shared.Notes
+	if e, there := nb.list.Entry(seq); there {
 		return n.Of(seq, e.ID)
 	}
 	return n.Numbered(seq)

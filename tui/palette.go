@@ -33,15 +33,14 @@ type deed struct {
 
 // openPalette opens the palette, and a prompt for its words.
 func (c *commands) openPalette() tea.Cmd {
-	m := c.inspector
-	p := &palette{of: m.top().Target(), all: c.deeds()}
+	p := &palette{of: c.top().Target(), all: c.deeds()}
 	p.narrow("")
 	prompt := newPrompt("do", "", func(string) (tea.Cmd, error) { return c.doSelected(p) })
 	prompt.changed = func(words string) tea.Cmd {
 		p.narrow(words)
 		return nil
 	}
-	prompt.canceled = func() tea.Cmd { return m.back(keys.Back) }
+	prompt.canceled = func() tea.Cmd { return c.back(keys.Back) }
 	prompt.other = func(name string) (tea.Cmd, bool) {
 		moves := map[string]keys.Action{
 			"down": keys.Down, "up": keys.Up, "ctrl+n": keys.Down, "ctrl+p": keys.Up, "tab": keys.Down, "shift+tab": keys.Up,
@@ -49,15 +48,14 @@ func (c *commands) openPalette() tea.Cmd {
 		}
 		return nil, p.window.Act(moves[name])
 	}
-	m.prompt = prompt
-	return m.push(p)
+	c.prompt = prompt
+	return c.push(p)
 }
 
 // deeds returns what can be done in the top panel and then what cannot, with the reasons.
 func (c *commands) deeds() []deed {
-	m := c.inspector
 	var can, cannot []deed
-	in := m.top().Scope()
+	in := c.top().Scope()
 	for _, v := range verbs() {
 		if v.do == keys.ShowPalette {
 			continue
@@ -69,7 +67,7 @@ func (c *commands) deeds() []deed {
 				where = keys.InList
 			}
 			if k := keys.Of(v.do, where); k != nil {
-				d.key, d.words, d.off = k.Label, k.Words, m.why(k)
+				d.key, d.words, d.off = k.Label, k.Words, c.why(k)
 			} else {
 				d.off = c.unable(v.do)
 			}
@@ -85,7 +83,6 @@ func (c *commands) deeds() []deed {
 
 // doSelected does what is selected in the palette, which goes. What needs an argument goes on in the command line.
 func (c *commands) doSelected(p *palette) (tea.Cmd, error) {
-	m := c.inspector
 	if p.window.Cursor >= len(p.shown) {
 		return nil, errors.New("nothing has these words; esc goes back")
 	}
@@ -93,13 +90,13 @@ func (c *commands) doSelected(p *palette) (tea.Cmd, error) {
 	if d.off != "" {
 		return nil, errors.New(d.off)
 	}
-	cmd := m.back(keys.Back)
+	cmd := c.back(keys.Back)
 	if d.verb.do == keys.None && d.verb.argument != "" {
 		return tea.Batch(cmd, c.open(d.verb.name+" ")), nil
 	}
 	done, err := c.perform(&d.verb, "")
 	if err != nil {
-		m.shared.Message = d.verb.name + ": " + err.Error()
+		c.shared.Message = d.verb.name + ": " + err.Error()
 	}
 	return tea.Batch(cmd, done), nil
 }

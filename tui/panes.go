@@ -39,11 +39,10 @@ type pane struct {
 
 // count returns how many panels there is room for side by side.
 func (ps *panes) count() int {
-	m := ps.inspector
 	switch {
-	case ps.alone || m.width < twoPanes || m.panelHeight() < panesHigh:
+	case ps.alone || ps.width < twoPanes || ps.panelHeight() < panesHigh:
 		return 1
-	case m.width < threePanes:
+	case ps.width < threePanes:
 		return 2
 	}
 	return 3
@@ -52,27 +51,26 @@ func (ps *panes) count() int {
 // layout divides the screen: the list on the left, beside it the detail, and at the right what belongs to the exchange. It
 // returns nothing where there is room for one panel only.
 func (ps *panes) layout() []pane {
-	m := ps.inspector
 	count := ps.count()
 	if count == 1 {
 		return nil
 	}
-	list := []pane{{panel: m.list, width: m.width * 13 / 25}, {panel: nothing{}}}
+	list := []pane{{panel: ps.list, width: ps.width * 13 / 25}, {panel: nothing{}}}
 	if ps.detail != nil {
 		list[1].panel = ps.detail
 	}
 	if count == 3 {
-		list[0].width = m.width * 2 / 5
+		list[0].width = ps.width * 2 / 5
 		if list[0].width < roomyList {
 			list[0].width = min(list[0].width, 79) // where the list writes whom was called, and has room for what came of it
 		}
-		third := pane{panel: nothing{}, width: m.width * 13 / 50}
+		third := pane{panel: nothing{}, width: ps.width * 13 / 50}
 		if ps.third != nil {
 			third.panel = ps.third
 		}
 		list = append(list, third)
 	}
-	list[1].width = m.width
+	list[1].width = ps.width
 	for i := range list {
 		if i != 1 {
 			list[1].width -= list[i].width + 1
@@ -86,20 +84,17 @@ func (ps *panes) layout() []pane {
 
 // split reports whether several panes are on the screen: there is room, and nothing else was opened above them.
 func (ps *panes) split() bool {
-	m := ps.inspector
-	return ps.count() > 1 && (len(m.stack) == 1 || len(m.stack) == 2 && ps.isPane(m.stack[1]))
+	return ps.count() > 1 && (len(ps.stack) == 1 || len(ps.stack) == 2 && ps.isPane(ps.stack[1]))
 }
 
 func (ps *panes) isPane(p panel.Panel) bool {
-	m := ps.inspector
-	return p == panel.Panel(m.list) || ps.detail != nil && p == panel.Panel(ps.detail) ||
+	return p == panel.Panel(ps.list) || ps.detail != nil && p == panel.Panel(ps.detail) ||
 		ps.third != nil && p == ps.third
 }
 
 // panels returns all that are open: the stack, and the panes that are not on it.
 func (ps *panes) panels() []panel.Panel {
-	m := ps.inspector
-	all := slices.Clone(m.stack)
+	all := slices.Clone(ps.stack)
 	if d := ps.detail; d != nil && !slices.Contains(all, panel.Panel(d)) {
 		all = append(all, d)
 	}
@@ -111,25 +106,23 @@ func (ps *panes) panels() []panel.Panel {
 
 // fit gives a panel the room that it has: its pane, or the whole screen.
 func (ps *panes) fit(p panel.Panel) tea.Cmd {
-	m := ps.inspector
 	for _, at := range ps.layout() {
 		if at.panel == p {
-			return p.Resize(at.width, m.panelHeight()-1)
+			return p.Resize(at.width, ps.panelHeight()-1)
 		}
 	}
-	return p.Resize(m.width, m.panelHeight())
+	return p.Resize(ps.width, ps.panelHeight())
 }
 
 // arrange adapts the panes to the size of the screen. A detail that was opened alone becomes one of them, and a pane
 // that has the focus when the screen becomes narrow fills it.
 func (ps *panes) arrange() tea.Cmd {
-	m := ps.inspector
 	count := ps.count()
 	switch {
 	case count == 1:
 		ps.dropPanes()
-	case len(m.stack) > 1:
-		ps.adopt(m.stack[1])
+	case len(ps.stack) > 1:
+		ps.adopt(ps.stack[1])
 	}
 	if count < 3 {
 		ps.dropThird()
@@ -156,20 +149,18 @@ func (ps *panes) adopt(opened panel.Panel) {
 
 // dropPanes ends what the panes have under way, but for one that has the focus.
 func (ps *panes) dropPanes() {
-	m := ps.inspector
-	if d := ps.detail; d != nil && !slices.Contains(m.stack, panel.Panel(d)) {
+	if d := ps.detail; d != nil && !slices.Contains(ps.stack, panel.Panel(d)) {
 		d.Leave()
 	}
 	ps.dropThird()
-	*ps = panes{inspector: m, alone: ps.alone, before: ps.before}
+	*ps = panes{inspector: ps.inspector, alone: ps.alone, before: ps.before}
 }
 
 func (ps *panes) dropThird() {
-	m := ps.inspector
 	switch p := ps.third; {
 	case p == nil:
 		return
-	case slices.Contains(m.stack, p):
+	case slices.Contains(ps.stack, p):
 		ps.before = p
 	default:
 		leavePanel(p)
@@ -180,13 +171,12 @@ func (ps *panes) dropThird() {
 // followList has the panes show the exchange that is selected in the list, when the selection has rested for a moment
 // or a second has passed. While the detail is being read it stays.
 func (ps *panes) followList() tea.Cmd {
-	m := ps.inspector
-	seq := m.list.Selected()
+	seq := ps.list.Selected()
 	switch {
-	case ps.count() == 1 || seq == ps.seq || ps.detail != nil && slices.Contains(m.stack, panel.Panel(ps.detail)):
+	case ps.count() == 1 || seq == ps.seq || ps.detail != nil && slices.Contains(ps.stack, panel.Panel(ps.detail)):
 		return nil
 	case seq == 0:
-		if len(m.stack) == 1 {
+		if len(ps.stack) == 1 {
 			ps.dropPanes()
 		}
 		return nil
@@ -200,8 +190,8 @@ func (ps *panes) followList() tea.Cmd {
 	if time.Since(ps.since) > settleAtTheMost {
 		return ps.showBeside(analysis.Place{Exchange: seq})
 	}
-	ps.ticket = m.shared.Ticket()
-	load, rested := m.shared.Load, settled{ps.ticket}
+	ps.ticket = ps.shared.Ticket()
+	load, rested := ps.shared.Load, settled{ps.ticket}
 	return func() tea.Msg {
 		load.Pause(settlePause)
 		return rested
@@ -218,17 +208,16 @@ func (ps *panes) settle(msg settled) tea.Cmd {
 
 // showBeside shows a place in the pane of the detail, and what belongs to its exchange in the third one.
 func (ps *panes) showBeside(at analysis.Place) tea.Cmd {
-	m := ps.inspector
 	ps.seq, ps.since, ps.ticket = at.Exchange, time.Time{}, 0
 	if d := ps.detail; d != nil && d.Seq == at.Exchange && d.Err == nil {
 		return tea.Batch(d.TurnTo(at), ps.showThird())
 	}
-	next := detail.New(m.shared, at)
+	next := detail.New(ps.shared, at)
 	if old := ps.detail; old != nil {
 		next.ShowAs(old)
 		old.Leave()
-		if i := slices.Index(m.stack, panel.Panel(old)); i >= 0 {
-			m.stack[i] = next
+		if i := slices.Index(ps.stack, panel.Panel(old)); i >= 0 {
+			ps.stack[i] = next
 		}
 	}
 	ps.detail = next
@@ -238,15 +227,14 @@ func (ps *panes) showBeside(at analysis.Place) tea.Cmd {
 // showThird fills the third pane: with the findings if the exchange has some, else with its ladder. While it has the
 // focus it stays as it is.
 func (ps *panes) showThird() tea.Cmd {
-	m := ps.inspector
-	if ps.count() < 3 || ps.seq == 0 || ps.third != nil && slices.Contains(m.stack, ps.third) {
+	if ps.count() < 3 || ps.seq == 0 || ps.third != nil && slices.Contains(ps.stack, ps.third) {
 		return nil
 	}
-	if len(m.shared.Found.ByExchange[ps.seq]) > 0 {
+	if len(ps.shared.Found.ByExchange[ps.seq]) > 0 {
 		f, is := ps.third.(*findings.Panel)
 		if !is {
 			ps.dropThird()
-			f = findings.New(m.shared)
+			f = findings.New(ps.shared)
 			ps.third = f
 		}
 		cmd := ps.fit(f)
@@ -258,48 +246,45 @@ func (ps *panes) showThird() tea.Cmd {
 		return f.ShowMessage(false)
 	}
 	ps.dropThird()
-	f := ladder.New(m.shared, ps.seq)
+	f := ladder.New(ps.shared, ps.seq)
 	ps.third = f
 	return tea.Batch(ps.fit(f), f.Begin())
 }
 
 // focusNext moves the focus from pane to pane, in a direction.
 func (ps *panes) focusNext(step int) tea.Cmd {
-	m := ps.inspector
 	list := ps.layout()
-	i := slices.IndexFunc(list, func(at pane) bool { return at.panel == m.top() })
+	i := slices.IndexFunc(list, func(at pane) bool { return at.panel == ps.top() })
 	return ps.focus(list[(i+step+len(list))%len(list)].panel)
 }
 
 // focus gives a pane the focus.
 func (ps *panes) focus(p panel.Panel) tea.Cmd {
-	m := ps.inspector
-	m.stack = m.stack[:1]
+	ps.stack = ps.stack[:1]
 	var cmd tea.Cmd
 	if p != ps.third {
 		cmd = ps.showThird()
 	}
-	if p == panel.Panel(m.list) || !ps.isPane(p) {
+	if p == panel.Panel(ps.list) || !ps.isPane(p) {
 		return cmd
 	}
 	if p == panel.Panel(ps.detail) && ps.seq != ps.detail.Seq { // the list has moved on a moment ago
 		cmd = tea.Batch(cmd, ps.showBeside(analysis.Place{Exchange: ps.seq}))
 		p = ps.detail
 	}
-	m.stack = append(m.stack, p)
+	ps.stack = append(ps.stack, p)
 	return cmd
 }
 
 // openBeside shows a place in the detail beside the list, and gives it the focus.
 func (ps *panes) openBeside(at analysis.Place) tea.Cmd {
-	m := ps.inspector
 	var cmd tea.Cmd
-	if at.Exchange != m.list.Selected() {
-		m.list.Reveal(at.Exchange)
-		cmd = m.list.Choose(at.Exchange)
+	if at.Exchange != ps.list.Selected() {
+		ps.list.Reveal(at.Exchange)
+		cmd = ps.list.Choose(at.Exchange)
 	}
 	cmd = tea.Batch(cmd, ps.showBeside(at))
-	m.stack = append(m.stack[:1], ps.detail)
+	ps.stack = append(ps.stack[:1], ps.detail)
 	return cmd
 }
 
@@ -344,7 +329,7 @@ func (ps *panes) whyOnePane() string {
 // draw draws the panes, each below a title of its own. That of the pane that has the focus is in brackets, on a
 // heavy line.
 func (ps *panes) draw() []style.Line {
-	rows := make([]style.Line, ps.inspector.panelHeight())
+	rows := make([]style.Line, ps.panelHeight())
 	for i, at := range ps.layout() {
 		bar := "┬"
 		for y := range rows {
@@ -360,7 +345,7 @@ func (ps *panes) draw() []style.Line {
 
 // drawPane adds the lines of a pane to rows of the screen.
 func (ps *panes) drawPane(rows []style.Line, at pane) {
-	focused := at.panel == ps.inspector.top()
+	focused := at.panel == ps.top()
 	lines := append([]style.Line{ps.drawTitle(at, focused)}, at.panel.View()...)
 	for y := range rows {
 		l := style.Line{}

@@ -44,8 +44,7 @@ type (
 
 // resend asks whether the request of an exchange is to be sent again.
 func (o *outbox) resend(at analysis.Place) tea.Cmd {
-	m := o.inspector
-	load, request := m.shared.Load, m.options.Sender.Request
+	load, request := o.shared.Load, o.options.Sender.Request
 	return o.prepare(at, func() (*Outgoing, error) {
 		x, err := load.Source.Exchange(load.Context, at.Exchange)
 		if err != nil {
@@ -57,8 +56,7 @@ func (o *outbox) resend(at analysis.Place) tea.Cmd {
 
 // replayTask asks whether all requests of the task of an exchange are to be sent again.
 func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
-	m := o.inspector
-	load, task := m.shared.Load, m.options.Sender.Task
+	load, task := o.shared.Load, o.options.Sender.Task
 	return o.prepare(at, func() (*Outgoing, error) {
 		name, seqs, err := load.SameTask(load.Context, at.Exchange)
 		if err != nil {
@@ -78,8 +76,7 @@ func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
 // prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
 // back, so that nobody answers a question that he has not read.
 func (o *outbox) prepare(at analysis.Place, find func() (*Outgoing, error)) tea.Cmd {
-	m := o.inspector
-	o.preparing = m.shared.Ticket()
+	o.preparing = o.shared.Ticket()
 	ticket := o.preparing
 	return func() tea.Msg {
 		out, err := find()
@@ -89,13 +86,12 @@ func (o *outbox) prepare(at analysis.Place, find func() (*Outgoing, error)) tea.
 
 // prepared asks for the user's word.
 func (o *outbox) prepared(msg prepared) tea.Cmd {
-	m := o.inspector
 	if msg.ticket != o.preparing {
 		return nil
 	}
 	o.preparing = 0
 	if msg.err != nil && msg.out == nil {
-		m.shared.Message = msg.err.Error()
+		o.shared.Message = msg.err.Error()
 		return nil
 	}
 	out := msg.out
@@ -106,13 +102,13 @@ func (o *outbox) prepared(msg prepared) tea.Cmd {
 	ask.Above = out.question(msg.remark)
 	if out.Edited != nil {
 		c := menu.Choice{Key: "e", Words: "edit it first", Do: func() tea.Cmd { return o.edit(msg.of, out) }}
-		if m.options.Sender.Editor == nil {
+		if o.options.Sender.Editor == nil {
 			c.Off = "there is no editor: set VISUAL or EDITOR"
 		}
 		ask.Choices = append(ask.Choices, c)
 		ask.Window.Length++
 	}
-	return m.push(ask)
+	return o.push(ask)
 }
 
 // question says what would be sent, where to, and where it will be kept.
@@ -143,11 +139,10 @@ func (o *Outgoing) question(remark string) []style.Line {
 
 // send sends, beside the event loop.
 func (o *outbox) send(at analysis.Place, out *Outgoing) tea.Cmd {
-	m := o.inspector
-	ctx, cancel := context.WithCancel(m.shared.Load.Context)
-	ticket := m.shared.Ticket()
+	ctx, cancel := context.WithCancel(o.shared.Load.Context)
+	ticket := o.shared.Ticket()
 	o.sending = &sending{ticket, cancel, out.What}
-	m.shared.Message = "sending " + out.What
+	o.shared.Message = "sending " + out.What
 	return func() tea.Msg {
 		defer cancel()
 		s, err := out.Send(ctx)
@@ -160,44 +155,41 @@ func (o *outbox) send(at analysis.Place, out *Outgoing) tea.Cmd {
 
 // stopSending ends what is being sent, and reports whether there was something.
 func (o *outbox) stopSending() bool {
-	m := o.inspector
 	if o.sending == nil {
 		return false
 	}
 	o.sending.cancel()
-	m.shared.Message = "stopping what is being sent"
+	o.shared.Message = "stopping what is being sent"
 	return true
 }
 
 // cameBack shows what came of it.
 func (o *outbox) cameBack(msg cameBack) tea.Cmd {
-	m := o.inspector
 	if o.sending == nil || msg.ticket != o.sending.ticket {
 		return nil
 	}
-	o.sending, m.shared.Message = nil, ""
+	o.sending, o.shared.Message = nil, ""
 	s := msg.sent
 	switch {
 	case s == nil && errors.Is(msg.err, context.Canceled):
-		m.shared.Message = "stopped; nothing came of it"
+		o.shared.Message = "stopped; nothing came of it"
 		return nil
 	case s == nil:
-		m.shared.Message = msg.err.Error()
+		o.shared.Message = msg.err.Error()
 		return nil
 	case s.Report != nil:
-		return m.push(newReportPage(s, msg.err))
+		return o.push(newReportPage(s, msg.err))
 	case s.Exchange == nil:
-		m.shared.Message = "sent; the answer is not in the recording yet"
+		o.shared.Message = "sent; the answer is not in the recording yet"
 		return nil
 	}
-	return m.push(o.newAnswered(msg.of, s, msg.err))
+	return o.push(o.newAnswered(msg.of, s, msg.err))
 }
 
 // newAnswered returns the menu of what can be done with the answer to a request that was sent again.
 func (o *outbox) newAnswered(at analysis.Place, s *Sent, problem error) *menu.Menu {
-	m := o.inspector
 	x := s.Exchange
-	e := m.shared.Load.EntryOf(x)
+	e := o.shared.Load.EntryOf(x)
 	where := "exchange " + fmt.Sprint(x.Seq)
 	if s.File != "" {
 		where += " in " + s.File
@@ -207,18 +199,18 @@ func (o *outbox) newAnswered(at analysis.Place, s *Sent, problem error) *menu.Me
 	if s.File == "" {
 		ask = menu.New("sent again", analysis.Place{Exchange: x.Seq}, []menu.Choice{
 			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
-				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq})
+				return o.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq})
 			}},
-			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openDetail(analysis.Place{Exchange: x.Seq}) }},
+			{Key: "o", Words: "open it", Do: func() tea.Cmd { return o.openDetail(analysis.Place{Exchange: x.Seq}) }},
 			{Key: "b", Words: "back", Do: back},
 		})
 	} else {
 		one := alone(x, s.File)
 		ask = menu.New("sent again", analysis.Place{}, []menu.Choice{
 			{Key: "d", Words: fmt.Sprintf("what differs from %d", at.Exchange), Do: func() tea.Cmd {
-				return m.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq, Other: one, Name: where})
+				return o.openDiff(diff.Side{Seq: at.Exchange}, diff.Side{Seq: x.Seq, Other: one, Name: where})
 			}},
-			{Key: "o", Words: "open it", Do: func() tea.Cmd { return m.openOther(one, x.Seq, filepath.Base(s.File)) }},
+			{Key: "o", Words: "open it", Do: func() tea.Cmd { return o.openOther(one, x.Seq, filepath.Base(s.File)) }},
 			{Key: "b", Words: "back", Do: back},
 		})
 	}
@@ -266,8 +258,7 @@ type editable struct {
 
 // edit writes what is to be sent into a file, for the user's editor.
 func (o *outbox) edit(at analysis.Place, out *Outgoing) tea.Cmd {
-	m := o.inspector
-	o.preparing = m.shared.Ticket()
+	o.preparing = o.shared.Ticket()
 	ticket := o.preparing
 	return func() tea.Msg {
 		file, err := writeTemporary(out.Text)
@@ -280,9 +271,8 @@ func (o *outbox) edit(at analysis.Place, out *Outgoing) tea.Cmd {
 
 // openEditor opens the editor, which has the screen until it ends, and then asks again.
 func (o *outbox) openEditor(msg editable) tea.Cmd {
-	m := o.inspector
 	o.preparing = msg.ticket // no key can have come between that was meant for anything else
-	cmd, err := m.options.Sender.Editor(msg.file)
+	cmd, err := o.options.Sender.Editor(msg.file)
 	if err != nil {
 		return func() tea.Msg {
 			os.Remove(msg.file) //nolint:errcheck // it is a temporary file

@@ -93,6 +93,14 @@ func AtMost(s Severity) Option {
 	return func(f *Finding) { f.Severity = min(f.Severity, s) }
 }
 
+// AtMostIf is AtMost if a condition holds, and changes nothing otherwise.
+func AtMostIf(holds bool, s Severity) Option {
+	if holds {
+		return AtMost(s)
+	}
+	return func(*Finding) {}
+}
+
 // By says who broke the rule this time.
 func By(side a2a.Side) Option {
 	return func(f *Finding) { f.Side = side }

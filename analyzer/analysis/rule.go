@@ -35,6 +35,9 @@ const (
 	Error
 )
 
+// WorstFirst are all of them, worst first.
+var WorstFirst = [...]Severity{Error, Warning, Note}
+
 // String returns the severity's name in lower case.
 func (s Severity) String() string {
 	return [...]string{"note", "warning", "error"}[min(s, Error)]

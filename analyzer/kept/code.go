@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "47b89bd4f27aac03"
+const code = "d9df48db3d62df10"

@@ -62,12 +62,9 @@ func (m *matrix) text(client, agent string) string {
 		return "-"
 	}
 	var found []string
-	for s := analysis.Error; ; s-- {
+	for _, s := range analysis.WorstFirst {
 		if n := c.found[s]; n > 0 {
 			found = append(found, analysis.Plural(n, s.String()))
-		}
-		if s == analysis.Note {
-			break
 		}
 	}
 	if c.unproved {

@@ -149,7 +149,7 @@ func SARIF(w io.Writer, r *Report) error {
 // worst returns at most limit findings in their order, and how many it leaves out: the mildest go first.
 func worst(findings []analysis.Finding, limit int) (kept []*analysis.Finding, left int) {
 	room := [analysis.Error + 1]int{}
-	for s := analysis.Error; ; s-- {
+	for _, s := range analysis.WorstFirst {
 		n := 0
 		for i := range findings {
 			if findings[i].Severity == s {
@@ -158,9 +158,6 @@ func worst(findings []analysis.Finding, limit int) (kept []*analysis.Finding, le
 		}
 		room[s] = min(n, limit)
 		limit -= room[s]
-		if s == analysis.Note {
-			break
-		}
 	}
 	for i := range findings {
 		f := &findings[i]

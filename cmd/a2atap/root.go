@@ -45,8 +45,7 @@ func run(ctx context.Context, e cli.Env, args []string) int {
 		return cli.ExitInterrupted
 	}
 	code := cli.ExitFailed
-	var x *cli.Exit
-	if errors.As(err, &x) {
+	if x, ok := errors.AsType[*cli.Exit](err); ok {
 		code = x.Code
 		err = x.Err
 	}

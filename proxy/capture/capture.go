@@ -98,10 +98,11 @@ func ParseState(s string) (State, error) {
 
 // A Peer is one end of an exchange.
 type Peer struct {
-	Name string // never contains a process id or an ephemeral port; empty if not known
-	Addr string // host:port of the socket, if known
-	URL  string // of an agent: where it really lives, never the tap's address; of a client: its Home, if known
-	How  string // of a client: how its name was found out, such as "user-agent"
+	Name string `json:"name"`          // never contains a process id or an ephemeral port; empty if not known
+	Addr string `json:"addr,omitzero"` // host:port of the socket, if known
+	// URL is, of an agent, where it really lives, never the tap's address; of a client its Home, if known.
+	URL string `json:"url,omitzero"`
+	How string `json:"how,omitzero"` // of a client: how its name was found out, such as "user-agent"
 }
 
 // Anonymous reports whether the name of a client says nothing of who it is: it is that of the library in its User-Agent,
@@ -159,9 +160,9 @@ type Event struct {
 type Fault struct {
 	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown",
 	// "injected"
-	Kind   string
-	Side   string // who broke it: "client", "agent" or "proxy"
-	Detail string // for people: what was seen
+	Kind   string `json:"kind"`
+	Side   string `json:"side"`   // who broke it: "client", "agent" or "proxy"
+	Detail string `json:"detail"` // for people: what was seen
 }
 
 // WebhooksNotObserved begins the note of an exchange that configured a webhook whose notifications go past the
@@ -217,9 +218,9 @@ func (x *Exchange) FaultMade() string {
 // A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead. Of
 // a fault that was made on request it has Now, since it is what the client saw.
 type Rewrite struct {
-	Place string // such as "response.body#/url" or "request.header[If-None-Match]"
-	Was   string
-	Now   string
+	Place string `json:"place"` // such as "response.body#/url" or "request.header[If-None-Match]"
+	Was   string `json:"was"`
+	Now   string `json:"now"`
 }
 
 // Copy returns a copy whose request and answer may be changed, but for the bytes in them: those are the same.

@@ -20,13 +20,11 @@ func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
 	case SubscribeToTask:
 		return toTheEnd(c.Subscribe(ctx, task.ID))
 	case GetTask:
-		length := 1
-		_, err := c.Get(ctx, task.ID, &length)
+		_, err := c.Get(ctx, task.ID, new(1))
 		return err
 	case ListTasks:
-		length := 1
 		page, err := c.List(ctx, ListOptions{
-			ContextID: task.ContextID, State: task.Status.State, PageSize: 1, HistoryLength: &length, IncludeArtifacts: true,
+			ContextID: task.ContextID, State: task.Status.State, PageSize: 1, HistoryLength: new(1), IncludeArtifacts: true,
 		})
 		if err == nil && page.NextPageToken != "" {
 			_, err = c.List(ctx, ListOptions{PageSize: 1, PageToken: page.NextPageToken})

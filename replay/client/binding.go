@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -212,14 +213,8 @@ func decodeError(status int, object, body []byte) *Error {
 	if e.Code > 0 { // HTTP+JSON puts the HTTP status there
 		e.Code = 0
 	}
-	if e.Reason == "" {
-		e.Reason = reasons[e.Code]
-	}
-	if e.Code == 0 {
-		e.Code = codeOf(e.Reason)
-	}
-	if e.Message == "" {
-		e.Message = http.StatusText(status)
-	}
+	e.Reason = cmp.Or(e.Reason, reasons[e.Code])
+	e.Code = cmp.Or(e.Code, codeOf(e.Reason))
+	e.Message = cmp.Or(e.Message, http.StatusText(status))
 	return e
 }

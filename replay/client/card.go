@@ -86,9 +86,7 @@ func decodeCard(body []byte, at string) (*Card, error) {
 		default:
 			w.ProtocolVersion = "0.3" // 0.2 has no such member and speaks the same JSON-RPC
 		}
-		if w.Preferred == "" {
-			w.Preferred = "JSONRPC" // the default of A2A 0.3 §5.5
-		}
+		w.Preferred = cmp.Or(w.Preferred, "JSONRPC") // the default of A2A 0.3 §5.5
 		main := c.add(w.URL, w.Preferred, w.ProtocolVersion, "")
 		for _, i := range w.Additional {
 			c.add(i.URL, i.Transport, w.ProtocolVersion, "")

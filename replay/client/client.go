@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,9 +113,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Timeout == 0 {
-		o.Timeout = 2 * time.Minute
-	}
+	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}

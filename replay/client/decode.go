@@ -292,9 +292,7 @@ func (w wirePart) decode() (p Part, err error) {
 		if w.Raw = w.File.Bytes; w.Raw == nil {
 			w.Raw = w.File.WithBytes
 		}
-		if p.URL == "" {
-			p.URL = w.File.WithURI
-		}
+		p.URL = cmp.Or(p.URL, w.File.WithURI)
 	}
 	if w.Text != nil {
 		p.Text = *w.Text

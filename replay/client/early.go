@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -82,9 +83,7 @@ func readEarlyNotification(body []byte) (Event, error) {
 			return Event{}, err
 		}
 	}
-	if s.Timestamp == "" {
-		s.Timestamp = w.Timestamp
-	}
+	s.Timestamp = cmp.Or(s.Timestamp, w.Timestamp)
 	status, err := s.decode()
 	return Event{
 		Name: w.EventType, Status: &StatusUpdate{TaskID: w.TaskID, Status: status, Raw: body}, Raw: body, Result: body,

@@ -65,8 +65,7 @@ func (p Protocol) send(m Message, o SendOptions, streams bool) outSend {
 	c := outConfiguration{AcceptedOutputModes: o.AcceptedOutputModes, HistoryLength: o.HistoryLength}
 	if p.Version != "1.0" {
 		if !streams {
-			blocking := !o.ReturnImmediately
-			c.Blocking = &blocking
+			c.Blocking = new(!o.ReturnImmediately)
 		}
 		if o.Push != nil {
 			c.Push03 = o.Push.encode03()

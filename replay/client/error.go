@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -35,9 +36,7 @@ func (e *Error) Error() string {
 		about = append(about, fmt.Sprintf("HTTP %d", e.HTTPStatus))
 	}
 	message := e.Message
-	if message == "" {
-		message = "no message"
-	}
+	message = cmp.Or(message, "no message")
 	if len(about) == 0 { // an event of a stream that was begun with 200
 		return "agent refused: " + message
 	}

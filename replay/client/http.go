@@ -111,8 +111,7 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 	resp, err := h.client.Do(req)
 	if err != nil {
 		// The caller says what was asked of whom: keep only the cause.
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
 		if h.opts.Transport == nil {

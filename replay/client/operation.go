@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,9 +90,7 @@ func (c *Client) complete(m Message) Message {
 	if m.ID == "" {
 		m.ID = c.http.opts.NewID()
 	}
-	if m.Role == "" {
-		m.Role = User
-	}
+	m.Role = cmp.Or(m.Role, User)
 	p := c.endpoint.Protocol
 	if p == Early && m.TaskID == "" && m.ContextID == "" {
 		m.ContextID = c.http.opts.NewID()

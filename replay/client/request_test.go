@@ -20,7 +20,6 @@ var requestTests = []struct {
 	{
 		name: "send",
 		do: func(ctx context.Context, c *Client) error {
-			three := 3
 			m := Message{
 				ContextID: "c", TaskID: "t", References: []string{"r"}, Extensions: []string{"urn:x"},
 				Metadata: json.RawMessage(`{"a":1}`),
@@ -33,7 +32,7 @@ var requestTests = []struct {
 				},
 			}
 			_, err := c.Send(ctx, m, SendOptions{
-				ReturnImmediately: true, HistoryLength: &three, AcceptedOutputModes: []string{"text/plain"},
+				ReturnImmediately: true, HistoryLength: new(3), AcceptedOutputModes: []string{"text/plain"},
 				Push: &PushConfig{TaskID: "dropped", URL: "https://hook", Token: "tok", Scheme: "Bearer", Credentials: "cred"},
 			})
 			return err
@@ -67,8 +66,7 @@ var requestTests = []struct {
 	{
 		name: "get",
 		do: func(ctx context.Context, c *Client) error {
-			zero := 0
-			_, err := c.Get(ctx, "a/b:cancel", &zero)
+			_, err := c.Get(ctx, "a/b:cancel", new(0))
 			return err
 		},
 		rpc:  `{"jsonrpc":"2.0","id":"id","method":"GetTask","params":{"id":"a/b:cancel","historyLength":0}}`,
@@ -78,9 +76,8 @@ var requestTests = []struct {
 	{
 		name: "list",
 		do: func(ctx context.Context, c *Client) error {
-			two := 2
 			_, err := c.List(ctx, ListOptions{
-				ContextID: "c d", State: InputRequired, PageSize: 5, PageToken: "p+", HistoryLength: &two, IncludeArtifacts: true,
+				ContextID: "c d", State: InputRequired, PageSize: 5, PageToken: "p+", HistoryLength: new(2), IncludeArtifacts: true,
 				StatusTimestampAfter: time.Date(2026, 3, 1, 11, 0, 0, 5e6, time.FixedZone("", 3600)),
 			})
 			return err

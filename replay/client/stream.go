@@ -113,8 +113,7 @@ func (c *Client) event(in call, status int, sent serverEvent) (Event, error) {
 }
 
 func streamError(op Operation, err error) error {
-	var refused *Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*Error](err); ok {
 		return refused
 	}
 	return fmt.Errorf("%s: %w", op, err)

@@ -33,9 +33,7 @@ type Options struct {
 // report, in which the first capture is called recorded. Agents are the same if they have the same name, or if each
 // capture has one that the other lacks.
 func Run(ctx context.Context, was, now capture.Source, o Options) (*report.Report, error) {
-	if o.Profile == "" {
-		o.Profile = compare.Protocol
-	}
+	o.Profile = cmp.Or(o.Profile, compare.Protocol)
 	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
 	}

@@ -110,9 +110,7 @@ func (s *side) read(x *capture.Exchange, keep func(*capture.Exchange) bool) {
 		op: call.Operation, asks: compare.Asks(&call), names: call.TaskID != "", task: call.TaskID, context: call.ContextID,
 		start: x.Started, end: x.Started.Add(max(0, x.Ended)), skip: whyNot(x, &call),
 	}
-	if e.asks == "" {
-		e.asks = "request"
-	}
+	e.asks = cmp.Or(e.asks, "request")
 	for _, it := range reply.Items {
 		if it.Kind == a2a.TaskListPayload {
 			continue

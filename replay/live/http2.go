@@ -26,9 +26,7 @@ import (
 // without options.
 func NewHTTP2(d *outbound.Dialer) *http.Transport {
 	t := &http.Transport{DisableCompression: true}
-	if d == nil {
-		d = &outbound.Dialer{}
-	}
+	d = cmp.Or(d, &outbound.Dialer{})
 	d.Configure(t)
 	outbound.OnlyHTTP2(t)
 	return t

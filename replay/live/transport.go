@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,9 +71,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (t *Transport) dial(req *http.Request) (net.Conn, error) {
 	timeout := t.Dialed
-	if timeout == 0 {
-		timeout = 30 * time.Second
-	}
+	timeout = cmp.Or(timeout, 30*time.Second)
 	at, port := req.URL.Host, "80"
 	secure := req.URL.Scheme == "https"
 	if secure {
@@ -147,12 +146,10 @@ func (b *recordedBody) Close() error {
 // Cause strips the prefix that package net adds to an error, which the caller's message says already. Advice stays.
 func Cause(err error) error {
 	advice := outbound.AdviceIn(err)
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
-	var sys *os.SyscallError
-	if errors.As(err, &sys) {
+	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = sys.Err
 	}
 	if advice != "" && !strings.HasSuffix(err.Error(), advice) {

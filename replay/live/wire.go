@@ -3,6 +3,7 @@ package live
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ var errLeft = errors.New("left the stream where the recording does")
 func Dial(
 	ctx context.Context, d *outbound.Dialer, hostPort string, secure bool, timeout time.Duration,
 ) (net.Conn, error) {
-	if d == nil {
-		d = &outbound.Dialer{}
-	}
+	d = cmp.Or(d, &outbound.Dialer{})
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	host, _, err := net.SplitHostPort(hostPort)

@@ -223,15 +223,7 @@ func (r *Rule) names(path []string, in layout) bool {
 
 // fits reports whether names, of which one may be any, are those of a path.
 func fits(names, path []string) bool {
-	if len(names) != len(path) {
-		return false
-	}
-	for i, name := range names {
-		if name != capture.AnyName && name != path[i] {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(names, path, func(name, at string) bool { return name == capture.AnyName || name == at })
 }
 
 // Hides reports whether a rule says by name, not by *, that the value at a pointer is not to be compared with the

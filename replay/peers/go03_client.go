@@ -46,8 +46,7 @@ func (d *go03Driver) discover(ctx context.Context, agentURL, binding string) ([]
 func (d *go03Driver) params(u turn) *a2a.MessageSendParams {
 	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.TextPart{Text: u.text})
 	message.TaskID, message.ContextID = a2a.TaskID(u.task), u.context
-	blocking := !u.now
-	params := &a2a.MessageSendParams{Message: message, Config: &a2a.MessageSendConfig{Blocking: &blocking}}
+	params := &a2a.MessageSendParams{Message: message, Config: &a2a.MessageSendConfig{Blocking: new(!u.now)}}
 	if u.webhook != "" {
 		params.Config.PushConfig = &a2a.PushConfig{URL: u.webhook, Token: u.token}
 	}

@@ -55,7 +55,7 @@ func (p GoProgram) Build(ctx context.Context, dir string) (string, error) {
 	for _, args := range [][]string{{"mod", "tidy"}, {"build", "-o", p.Name, "."}} {
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s with %s %s: %w\n%s", p.Name, p.module, p.version, err, out)
 		}

@@ -2,6 +2,7 @@ package playback
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,9 +26,7 @@ const maxRead = 1 << 20
 // NewForward returns a Forward to the agent at a URL, which is connected to as the dialer says; nil is one without
 // options. What is over gRPC goes over HTTP/2, all else over HTTP/1.1.
 func NewForward(u *url.URL, d *outbound.Dialer) *Forward {
-	if d == nil {
-		d = &outbound.Dialer{}
-	}
+	d = cmp.Or(d, &outbound.Dialer{})
 	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
 	d.Configure(t)
 	return &Forward{URL: u, Transport: &carriers{t, live.NewHTTP2(d)}}
@@ -57,8 +56,7 @@ func (s *service) forward() error {
 	s.strange()
 	res, err := to.Transport.RoundTrip(s.outgoing(to.URL))
 	if err != nil {
-		var at *url.Error
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*url.Error](err); ok {
 			err = at.Err
 		}
 		err = fmt.Errorf("the live agent at %s could not be reached: %w", place(to.URL.String()), live.Cause(err))

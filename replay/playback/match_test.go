@@ -80,7 +80,6 @@ func TestMatch(t *testing.T) {
 		send(t, c, "task-lifecycle")
 	})
 	words, data := client.Text("other words"), client.Text("")
-	seven := 7
 	data.Parts = []client.Part{{Data: []byte(`{"seats":2}`)}}
 	tests := []struct {
 		name   string
@@ -89,7 +88,7 @@ func TestMatch(t *testing.T) {
 		served []playback.Match
 	}{
 		{"words", words, nil, []playback.Match{playback.ByOperation, playback.ByShape}},
-		{"another parameter", words, &seven, []playback.Match{playback.ByOperation}},
+		{"another parameter", words, new(7), []playback.Match{playback.ByOperation}},
 		{"another part", data, nil, nil},
 		{"the same", client.Text("task-lifecycle"), nil, []playback.Match{"", playback.ByShape, playback.ByValue}},
 	}

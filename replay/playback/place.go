@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -38,10 +39,7 @@ func (p *Player) Recorded() []string {
 
 // origin returns the origin of a URL in the form in which origins are compared.
 func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)])
 	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
 }
 

@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -132,9 +133,7 @@ func (s *recording) offers(b a2a.Binding) error {
 
 // check fills in what is left out, and refuses unknown words.
 func (o *Options) check() error {
-	if o.UsedUp == "" {
-		o.UsedUp = RepeatLast
-	}
+	o.UsedUp = cmp.Or(o.UsedUp, RepeatLast)
 	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
 		return fmt.Errorf("unknown word %q for used up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
 	}

@@ -36,8 +36,7 @@ func (t *target) shuts(ctx context.Context, at endpoint, c *client.Client) {
 	if o := &t.opts.Client; o.Token != "" || o.Authorize != nil {
 		what = "the credentials do not let in"
 	}
-	var refused *client.Error
-	errors.As(err, &refused)
+	refused, _ := errors.AsType[*client.Error](err)
 	if t.shut == nil {
 		t.shut = make(map[client.Interface]string)
 	}
@@ -99,8 +98,7 @@ func (t *target) setBase(c *probeCase, err error) {
 	if err == nil || errors.As(err, &failure) || errors.As(err, &skip) {
 		return
 	}
-	var unclear *Inconclusive
-	if errors.As(err, &unclear) {
+	if unclear, ok := errors.AsType[*Inconclusive](err); ok {
 		if err = unclear.Cause; err == nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,9 +116,7 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = time.Minute
 	}
-	if o.Client.Timeout == 0 {
-		o.Client.Timeout = o.Timeout
-	}
+	o.Client.Timeout = cmp.Or(o.Client.Timeout, o.Timeout)
 	o.Parallel = max(o.Parallel, 1)
 	r := newRunner(agent, &o)
 	main := r.target("")

@@ -182,12 +182,7 @@ func (t *target) private() bool {
 func (t *target) here(at string) bool { return t.opts.Client.Trusts(t.url, at) }
 
 func (t *target) has(p client.Protocol) bool {
-	for _, e := range t.endpoints {
-		if e.Protocol == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.endpoints, func(e endpoint) bool { return e.Protocol == p })
 }
 
 // versionOf returns the version of an interface as the card has it, in two parts.

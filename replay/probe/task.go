@@ -84,11 +84,18 @@ func (s *Session) Await(ctx context.Context, id string, settled func(client.Stat
 // inconclusive, and the scenario task-completes fails.
 func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
 	task, err := s.Await(ctx, id, Settled)
-	var late *Failure
-	if errors.As(err, &late) {
+	if late, ok := errors.AsType[*Failure](err); ok {
 		return task, Unclear("%s, and this is about what comes then", late.Seen)
 	}
 	return task, err
+}
+
+// AtRest returns a task that does nothing more by itself: as it is, or as it will be.
+func AtRest(ctx context.Context, s *Session, task *client.Task) (*client.Task, error) {
+	if Settled(task.Status.State) {
+		return task, nil
+	}
+	return s.Settle(ctx, task.ID)
 }
 
 // Settled reports whether a task in that state does nothing more by itself.
@@ -118,10 +125,8 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 	if err != nil {
 		return nil, err
 	}
-	if !Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return task, err
-		}
+	if task, err = AtRest(ctx, s, task); err != nil {
+		return task, err
 	}
 	if !task.Status.State.Terminal() {
 		return task, Unclear("task %s is %s, and this is about one that has ended", task.ID, task.Status.State)
@@ -145,10 +150,8 @@ func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
 	if err != nil {
 		return task, err
 	}
-	if !Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return task, err
-		}
+	if task, err = AtRest(ctx, s, task); err != nil {
+		return task, err
 	}
 	if task.Status.State != client.InputRequired {
 		return task, Unclear("task %s is %s, and this is about one that waits for input", task.ID, task.Status.State)

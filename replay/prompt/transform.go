@@ -53,8 +53,7 @@ func (t *Transform) Apply(ctx context.Context, a *Answer) (Response, error) {
 			break
 		}
 		if err, failed := v.(error); failed {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
+			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 				break // it ends here, and says so
 			}
 			return response, fmt.Errorf("run the program: %w", err)

@@ -106,8 +106,7 @@ func (a *Agent) readGRPC(w http.ResponseWriter, r *http.Request, c *wire.Call, m
 	}
 	c.Op = op
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		f := model.Fail(model.CodeInvalidRequest, "The request is larger than 16 MiB")
 		f.HTTP = http.StatusRequestEntityTooLarge
 		return f

@@ -134,8 +134,7 @@ func TestHistoryLength(t *testing.T) {
 				t.Errorf("stream with limit 0: got %s, %v, want no history", e.Raw, err)
 			}
 		}
-		negative := -1
-		_, err = c.Get(t.Context(), first.ID, &negative)
+		_, err = c.Get(t.Context(), first.ID, new(-1))
 		checkInvalid(t, err)
 	})
 }
@@ -355,9 +354,8 @@ func TestListTasks(t *testing.T) {
 					t.Errorf("by %s (-want +got):\n%s", name, diff)
 				}
 			}
-			one := 1
 			page, err := c.List(t.Context(),
-				client.ListOptions{State: client.Completed, IncludeArtifacts: true, HistoryLength: &one})
+				client.ListOptions{State: client.Completed, IncludeArtifacts: true, HistoryLength: new(1)})
 			if err != nil || len(page.Tasks) != 4 || page.TotalSize != 4 {
 				t.Fatalf("got %+v, %v, want four tasks", page, err)
 			}

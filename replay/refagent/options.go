@@ -1,6 +1,7 @@
 package refagent
 
 import (
+	"cmp"
 	"crypto/x509"
 	"strings"
 	"time"
@@ -61,12 +62,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.StepTime == 0 {
-		o.StepTime = 500 * time.Millisecond
-	}
-	if o.CancelWait == 0 {
-		o.CancelWait = 30 * time.Second
-	}
+	o.StepTime = cmp.Or(o.StepTime, 500*time.Millisecond)
+	o.CancelWait = cmp.Or(o.CancelWait, 30*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package refagent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -129,8 +130,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *model.Failure) {
 		return nil, f
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		f := model.Fail(model.CodeInvalidRequest, "The request body is larger than 16 MiB")
 		f.HTTP = http.StatusRequestEntityTooLarge
 		return nil, f
@@ -150,9 +150,7 @@ func isJSON(contentType string) bool {
 // (A2A 1.0 §3.6.1). Patch numbers do not count (§3.6). Empty means that it does not say.
 func version(r *http.Request) string {
 	v := strings.TrimSpace(r.Header.Get("A2A-Version"))
-	if v == "" {
-		v = r.URL.Query().Get("A2A-Version")
-	}
+	v = cmp.Or(v, r.URL.Query().Get("A2A-Version"))
 	if parts := strings.Split(v, "."); len(parts) == 3 {
 		v = parts[0] + "." + parts[1]
 	}
@@ -168,9 +166,7 @@ func (a *Agent) checkVersion(asked string, unmistakable bool) *model.Failure {
 	if !a.profile.versioned || asked == "1.0" || asked == "" && unmistakable {
 		return nil
 	}
-	if asked == "" {
-		asked = "0.3, which no A2A-Version means,"
-	}
+	asked = cmp.Or(asked, "0.3, which no A2A-Version means,")
 	return model.Fail(model.CodeVersion, "A2A version "+asked+" is not supported here; this agent speaks 1.0")
 }
 

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,9 +75,7 @@ func writeGRPC03(op a2a.Operation, params a2a.Value) (Request, error) {
 		return Request{}, err
 	}
 	name := methods03[op]
-	if name == "" {
-		name = op.MethodName(a2a.V1_0)
-	}
+	name = cmp.Or(name, op.MethodName(a2a.V1_0))
 	return Request{Method: "POST", Path: "/" + grpc.Service0_3 + "/" + name, Body: message.json()}, nil
 }
 

@@ -150,9 +150,8 @@ var requests = []struct {
 		c.Send(ctx, message(), client.SendOptions{}) //nolint:errcheck // the wire answers nothing
 	}},
 	{"send with all that it can have", func(ctx context.Context, c *client.Client) {
-		length := 3
 		c.Send(ctx, message(), client.SendOptions{ //nolint:errcheck // as above
-			ReturnImmediately: true, HistoryLength: &length, AcceptedOutputModes: []string{"text/plain", "image/png"},
+			ReturnImmediately: true, HistoryLength: new(3), AcceptedOutputModes: []string{"text/plain", "image/png"},
 			Push: &client.PushConfig{
 				ID: "p1", URL: "https://me.example/hook?a=b&c=d", Token: "t", Scheme: "Bearer", Credentials: "c",
 			},
@@ -167,16 +166,14 @@ var requests = []struct {
 		c.Get(ctx, "a task:with/odd chars?", nil) //nolint:errcheck // as above
 	}},
 	{"get with history", func(ctx context.Context, c *client.Client) {
-		none := 0
-		c.Get(ctx, "t1", &none) //nolint:errcheck // as above
+		c.Get(ctx, "t1", new(0)) //nolint:errcheck // as above
 	}},
 	{"list", func(ctx context.Context, c *client.Client) {
 		c.List(ctx, client.ListOptions{}) //nolint:errcheck // as above
 	}},
 	{"list with all that it can have", func(ctx context.Context, c *client.Client) {
-		length := 2
 		c.List(ctx, client.ListOptions{ //nolint:errcheck // as above
-			ContextID: "c 1", State: client.Working, PageSize: 7, PageToken: "a+b/c=", HistoryLength: &length,
+			ContextID: "c 1", State: client.Working, PageSize: 7, PageToken: "a+b/c=", HistoryLength: new(2),
 			IncludeArtifacts: true,
 		})
 	}},

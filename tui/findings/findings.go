@@ -340,12 +340,9 @@ func (f *Panel) groupLine(i int, l *panel.OutlineLine) style.Line {
 	g := &f.groups[l.Item]
 	mark, look := style.OfSeverity(g.worst())
 	var counts []string
-	for s := analysis.Error; ; s-- {
+	for _, s := range analysis.WorstFirst {
 		if n := g.counts[s]; n > 0 {
 			counts = append(counts, text.Plural(n, s.String()))
-		}
-		if s == analysis.Note {
-			break
 		}
 	}
 	return f.list.RowIf(i, !f.inRule).Add(look, mark+" ").

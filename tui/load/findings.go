@@ -106,14 +106,12 @@ func (l *Findings) Worst(seq uint64) (analysis.Severity, bool) {
 
 // WorstOfAll returns the worst severity there is, and whether there is a finding.
 func (l *Findings) WorstOfAll() (analysis.Severity, bool) {
-	for s := analysis.Error; ; s-- {
+	for _, s := range analysis.WorstFirst {
 		if l.Counts[s] > 0 {
 			return s, true
 		}
-		if s == analysis.Note {
-			return 0, false
-		}
 	}
+	return 0, false
 }
 
 // Of returns the findings of one exchange. They are the caller's.

@@ -137,7 +137,7 @@ func buildReceiver(t *testing.T) string {
 	program := filepath.Join(t.TempDir(), "receiver")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
 	cmd.Dir = filepath.Join("testdata", "receiver")
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -trimpath", "GOWORK=off")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build the receiver: %v\n%s", err, text)
 	}

@@ -158,7 +158,7 @@ func worst(found []*finding) string {
 
 // counts writes how many findings there are of each severity.
 func (p *page) counts(found []*finding) {
-	for s := analysis.Error; ; s-- {
+	for _, s := range analysis.WorstFirst {
 		n := 0
 		for _, f := range found {
 			if f.Severity == s {
@@ -168,9 +168,6 @@ func (p *page) counts(found []*finding) {
 		if n > 0 {
 			p.raw(` <span class="kind ` + s.String() + `"><span class="severity">` + analysis.Plural(n, s.String()) +
 				"</span></span>")
-		}
-		if s == analysis.Note {
-			return
 		}
 	}
 }

@@ -38,11 +38,8 @@ var AuthCredentialsSent = &analysis.Rule{
 	Side:     a2a.Client,
 	Once:     analysis.PerEndpoint,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("4.3", rule.Before1...),
-		rule.Cite("7.3", a2a.V1_0),
-	),
-	Covers: []string{"auth-scheme-undeclared"},
+	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
+	Covers:   []string{"auth-scheme-undeclared"},
 	Doc: `The card says how requests have to authenticate, and the client sends something else, or nothing. It works as
 long as the agent looks away: the day it looks, every call of this client fails.`,
 	Fix: `Read security (1.0: securityRequirements) in the card and send the credentials of one alternative with every
@@ -77,10 +74,7 @@ var AuthNotEnforced = &analysis.Rule{
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("4.4", rule.Before1...),
-		rule.Cite("7.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
 	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
 relies on the card believes that tasks are protected, and they are not.`,
 	Fix: `Check the credentials of every request before anything else, and answer 401 without them, over gRPC
@@ -114,10 +108,7 @@ var AuthWWWAuthenticate = &analysis.Rule{
 	On:       analysis.AnswerSeen,
 	If:       analysis.Refused,
 	Bindings: rule.OnJSON,
-	Cites: slices.Concat(
-		rule.Cite("4.4", rule.Before1...),
-		rule.Cite("7.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
 	Doc: `A 401 tells a client that it has to authenticate; WWW-Authenticate tells how. Without it a client can only
 guess, and generic HTTP libraries, which act on that field, do not even try again.`,
 	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
@@ -158,10 +149,7 @@ var AuthSchemeUndeclared = &analysis.Rule{
 	Side:     a2a.Client,
 	Once:     analysis.PerEndpoint,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("4.3", rule.Before1...),
-		rule.Cite("7.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Doc: `The client authenticates in a way that the card does not mention. The agent may ignore it, and then the call
 fails, or runs on nobody's behalf; and a secret goes to somebody who never asked for it.`,
 	Fix: `Let the client choose among the card's securitySchemes; or declare the scheme that the agent takes in its
@@ -195,10 +183,7 @@ var AuthUndeclared = &analysis.Rule{
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("4.3", rule.Before1...),
-		rule.Cite("7.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Doc: `A client reads in the card which credentials an agent wants. This card names no scheme at all, and yet a call is
 answered with 401: a client that does all that the card says cannot get through.`,
 	Fix: `Declare in securitySchemes and security (1.0: securityRequirements) what the agent, or the gateway in front of it,
@@ -235,10 +220,7 @@ var AuthExtendedCardClient = &analysis.Rule{
 	Once:     analysis.PerEndpoint,
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.11", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.1.11", a2a.V1_0),
 	Doc: `The extended card is for clients that the agent knows, so the request for it has to authenticate with one of
 the schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
 	Fix: `Send the credentials of a scheme of the public card with the request for the extended card.`,

@@ -220,7 +220,7 @@ var CardStable = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: append(rule.Cite("5.5", rule.Before1...), rule.Cite("8.6", a2a.V1_0)...),
+	Cites: rule.Cite("5.5", rule.Before1...).And("8.6", a2a.V1_0),
 	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content
 changes under the same one, caches hand out the old card for as long as they like.`,
 	Fix: `Make the ETag from the content, and give the agent a new version when its card changes.`,

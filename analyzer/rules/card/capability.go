@@ -2,7 +2,6 @@ package card
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -19,6 +18,7 @@ var Capabilities = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
 	Bindings: rule.OnCall,
+	Category: analysis.Streaming,
 }.Of(
 	CapStreamingUnsupported,
 	CapStreamingUnsupported0x,
@@ -29,14 +29,13 @@ var Capabilities = rule.Family{
 
 // CapStreamingUnsupported reports a streaming call to an agent that says it does not stream, answered in the wrong way.
 var CapStreamingUnsupported = &analysis.Rule{
-	ID:       "cap-streaming-unsupported",
-	Title:    "streaming call not refused, though the card offers no streaming",
-	Category: analysis.Streaming,
-	Level:    analysis.Must,
-	If:       analysis.OfStream,
-	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites:    rule.Cite("3.3.4", a2a.V1_0),
-	Covers:   rule.CodeRules,
+	ID:     "cap-streaming-unsupported",
+	Title:  "streaming call not refused, though the card offers no streaming",
+	Level:  analysis.Must,
+	If:     analysis.OfStream,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("3.3.4", a2a.V1_0),
+	Covers: rule.CodeRules,
 	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
 (-32004). Clients read the card before they choose how to call: if it is wrong, they poll where they could listen, or
 look for a fault in their request.`,
@@ -67,7 +66,6 @@ a task that is not there, a request that is wrong in itself.`,
 var CapStreamingUnsupported0x = &analysis.Rule{
 	ID:       "cap-streaming-unsupported-0x",
 	Title:    "stream opened, though the card offers no streaming",
-	Category: analysis.Streaming,
 	Level:    analysis.Should,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
@@ -110,16 +108,12 @@ func reportOpened(p *analysis.Pass, card *card.Card, expected string) {
 
 // CapStreamingRefused reports an agent that advertises streaming and says it has none.
 var CapStreamingRefused = &analysis.Rule{
-	ID:       "cap-streaming-refused",
-	Title:    "streaming advertised and refused as not supported",
-	Category: analysis.Streaming,
-	Level:    analysis.Must,
-	On:       analysis.OutcomeSeen | analysis.TaskSeen,
-	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5.2", rule.Before1...),
-		rule.Cite("4.4.3", a2a.V1_0),
-	),
+	ID:    "cap-streaming-refused",
+	Title: "streaming advertised and refused as not supported",
+	Level: analysis.Must,
+	On:    analysis.OutcomeSeen | analysis.TaskSeen,
+	Needs: []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Cites: rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
 	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
 Clients take the card's word and have no other way prepared.`,
 	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
@@ -225,11 +219,8 @@ var CapExtendedUndeclared = &analysis.Rule{
 	Level:    analysis.Must,
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.3.4", a2a.V1_0),
-		rule.Cite("13.3", a2a.V1_0),
-	),
-	Covers: rule.CodeRules,
+	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("13.3", a2a.V1_0),
+	Covers:   rule.CodeRules,
 	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than
 UnsupportedOperationError (-32004). A client cannot tell an agent that has no such card from one that failed to show
 it.`,
@@ -266,10 +257,7 @@ var CapExtendedDeclared = &analysis.Rule{
 	Level:    analysis.Must,
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_3),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("5.5", a2a.V0_3).And("3.3.4", a2a.V1_0),
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
 	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);

@@ -2,7 +2,6 @@ package card
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +17,8 @@ var Cards = rule.Family{
 	Name:     "card",
 	Category: analysis.AgentCard,
 	Side:     a2a.Agent,
+	On:       analysis.CardSeen,
+	Bindings: rule.OnAll,
 }.Of(
 	CardJSONObject,
 	CardRequiredFields,
@@ -35,10 +36,7 @@ var CardJSONObject = &analysis.Rule{
 	On:       analysis.AnswerSeen | analysis.CardMissed,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
-	Cites: slices.Concat(
-		rule.Cite("5.1", rule.Before1...),
-		rule.Cite("14.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("5.1", rule.Before1...).And("14.3", a2a.V1_0),
 	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their
 JSON parser, with a message that does not lead to the card.`,
 	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers
@@ -80,16 +78,11 @@ func reportPage(p *analysis.Pass) {
 
 // CardRequiredFields reports a card that lacks members which every card of its dialect has.
 var CardRequiredFields = &analysis.Rule{
-	ID:       "card-required-fields",
-	Title:    "required members of the agent card missing",
-	Level:    analysis.Must,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("4.4.1", a2a.V1_0),
-	),
+	ID:     "card-required-fields",
+	Title:  "required members of the agent card missing",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4.1", a2a.V1_0),
 	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members
 that its version requires, and then nothing else of the agent is ever tried.`,
 	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
@@ -124,16 +117,11 @@ func reportUnreachable(p *analysis.Pass) {
 
 // CardRequiredNested reports the same for the objects inside a card.
 var CardRequiredNested = &analysis.Rule{
-	ID:       "card-required-nested",
-	Title:    "required members of an object in the agent card missing",
-	Level:    analysis.Must,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	ID:     "card-required-nested",
+	Title:  "required members of an object in the agent card missing",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
 fail to read the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
@@ -149,16 +137,11 @@ fail to read the whole card for one that is missing.`,
 
 // CardFieldType reports a member of a card of a type that it cannot have.
 var CardFieldType = &analysis.Rule{
-	ID:       "card-field-type",
-	Title:    "member of the agent card of the wrong JSON type",
-	Level:    analysis.Must,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	ID:     "card-field-type",
+	Title:  "member of the agent card of the wrong JSON type",
+	Level:  analysis.Must,
+	OfCard: true,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Covers: []string{"card-required-nested", "card-extension-uri"},
 	Doc: `Each member of a card is of one type. Typed clients fail to read the whole card for the text "true" where a
 boolean should be, or for a text in place of a list, and then nothing else of the agent is ever tried.`,
@@ -295,10 +278,7 @@ var CardWellknownPath = &analysis.Rule{
 	On:       analysis.CardSeen | analysis.CardMissed,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
-	Cites: slices.Concat(
-		rule.Cite("5.3", rule.Before1...),
-		rule.Cite("8.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("5.3", rule.Before1...).And("8.2", a2a.V1_0),
 	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at
 the other path is found only by those that try both.`,
 	Fix: `Serve the card at the path of its version; at both, if older clients are to find it too.`,

@@ -2,7 +2,6 @@ package card
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -51,12 +50,8 @@ such a card still leads somewhere.`,
 		if list.Len() > 0 {
 			return
 		}
-		worst := analysis.Error
-		if completeLegacy(p.Card) {
-			worst = analysis.Note
-		}
 		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface",
-			analysis.AtMost(worst))
+			analysis.AtMostIf(completeLegacy(p.Card), analysis.Note))
 	},
 }
 
@@ -65,10 +60,7 @@ var CardURLAbsolute = &analysis.Rule{
 	ID:    "card-url-absolute",
 	Title: "interface URL in the agent card is not absolute",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to
 connect to, and what they would have to put before it is nowhere said: cards are also handed on by registries.`,
 	Fix: `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the
@@ -115,10 +107,7 @@ var CardURLHTTPS = &analysis.Rule{
 	ID:    "card-url-https",
 	Title: "interface of a public host without TLS",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the
 credentials that come with them, and may change the answers.`,
 	Fix: `Serve the agent over TLS, or put it behind a proxy that does, and write the https URL into the card.`,
@@ -238,10 +227,7 @@ var CardProtocolVersionFormat = &analysis.Rule{
 	ID:    "card-protocol-version-format",
 	Title: "protocolVersion is not a version number",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.6", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("3.6", a2a.V1_0),
 	Doc: `Clients look in the card for a version that they speak, and send it back as A2A-Version. From "v1" or "latest"
 they can do neither: they turn away, or send what no agent knows.`,
 	Fix: `Write major and minor number with a dot between, such as "1.0"; in cards of 0.2 and 0.3 a patch number may

@@ -57,10 +57,7 @@ var CardExtendedIdentity = &analysis.Rule{
 	Title: "extended agent card lacks what the public one has",
 	Level: analysis.Advice,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("9.1", a2a.V0_3),
-		rule.Cite("13.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("9.1", a2a.V0_3).And("13.3", a2a.V1_0),
 	Doc: `Clients put the extended card in the place of the public one. A skill or an interface that it leaves out is then
 gone for exactly those clients that have signed in.`,
 	Fix: `Build the extended card from the public one and add to it.`,
@@ -123,11 +120,7 @@ var CardCapabilityVsTraffic = &analysis.Rule{
 	Once:  analysis.PerEndpoint,
 	On:    analysis.OutcomeSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.4.2", a2a.V0_3),
-		rule.Cite("5.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V0_3).And("5.2", a2a.V1_0),
 	Doc: `The agent answers over a transport, or hands out an extended card, of which its card says nothing. Clients decide
 by the card, so what it leaves out is used by nobody but those who were told.`,
 	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended card

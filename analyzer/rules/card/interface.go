@@ -1,7 +1,6 @@
 package card
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -18,6 +17,7 @@ var Interfaces = rule.Family{
 	Once:     analysis.PerEndpoint,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnCall,
+	Needs:    []*analysis.Tracker{card.Tracker},
 }.Of(
 	ReqTenantEcho,
 	ReqTenantOmit,
@@ -32,7 +32,6 @@ var ReqTenantEcho = &analysis.Rule{
 	ID:    "req-tenant-echo",
 	Title: "request does not name the tenant of the interface",
 	Level: analysis.Must,
-	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
 the request reaches somebody else's agent, or none.`,
@@ -86,7 +85,6 @@ var ReqTenantOmit = &analysis.Rule{
 	ID:    "req-tenant-omit",
 	Title: "request names a tenant, and the interface has none",
 	Level: analysis.Must,
-	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
 refuse the request, or file its tasks where no later request finds them.`,
@@ -122,11 +120,7 @@ var ReqInterfaceURL = &analysis.Rule{
 	ID:    "req-interface-url",
 	Title: "request goes to a URL of another binding",
 	Level: analysis.Must,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.6.3", a2a.V0_3),
-		rule.Cite("8.3.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.6.3", a2a.V0_3).And("8.3.2", a2a.V1_0),
 	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
 another: the agent answers 404, or an error that blames the body.`,
 	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
@@ -157,11 +151,7 @@ var ReqCapabilityStreaming = &analysis.Rule{
 	Title: "streaming call, and the card offers no streaming",
 	Level: analysis.Should,
 	If:    analysis.OfStream,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.2", rule.Before1...),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.2", rule.Before1...).And("3.3.4", a2a.V1_0),
 	Doc: `The card says what an agent can do, and this one does not say that it streams. The call will most likely be
 refused.`,
 	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
@@ -196,11 +186,7 @@ var ReqCapabilityPush = &analysis.Rule{
 	Title: "push notifications asked for, and the card offers none",
 	Level: analysis.Should,
 	If:    analysis.Configured,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.5", rule.Before1...),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.5", rule.Before1...).And("3.3.4", a2a.V1_0),
 	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is
 refused, or the client waits for news that never come.`,
 	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
@@ -217,15 +203,11 @@ var ReqCapabilityExtended = &analysis.Rule{
 	Title:    "extended card asked for, and the card offers none",
 	Level:    analysis.Should,
 	If:       analysis.OfExtended,
-	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.3.4", a2a.V1_0),
-	),
-	Doc:    `The public card says whether there is an extended one, and this one does not. The call is refused.`,
-	Fix:    `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
-	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
+	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.3.4", a2a.V1_0),
+	Doc:      `The public card says whether there is an extended one, and this one does not. The call is refused.`,
+	Fix:      `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
+	Silent:   silentCapability + ` Clients that were not seen to fetch the card.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		known := card.Of(p)

@@ -14,13 +14,11 @@ import (
 
 // CardSecretLeak reports credentials that everybody can read in a card.
 var CardSecretLeak = &analysis.Rule{
-	ID:       "card-secret-leak",
-	Title:    "credentials in the agent card",
-	Level:    analysis.Should,
-	OfCard:   true,
-	On:       analysis.CardSeen,
-	Bindings: rule.OnAll,
-	Cites:    append(rule.Cite("5.4", rule.Before1...), rule.Cite("14.3", a2a.V1_0)...),
+	ID:     "card-secret-leak",
+	Title:  "credentials in the agent card",
+	Level:  analysis.Should,
+	OfCard: true,
+	Cites:  rule.Cite("5.4", rule.Before1...).And("14.3", a2a.V1_0),
 	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
 and listed by registries. What stands in it has to be taken for known.`,
 	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out

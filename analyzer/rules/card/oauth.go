@@ -1,8 +1,6 @@
 package card
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -123,11 +121,7 @@ var CardOAuthURL = &analysis.Rule{
 	ID:    "card-oauth-url",
 	Title: "URL of an OAuth flow is not absolute or not https",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.5", a2a.V1_0),
-		rule.Cite("RFC 6749 §3.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0).And("RFC 6749 §3.1", a2a.V1_0),
 	Doc: `A client goes to these URLs for its token, from wherever it runs. A relative one leads nowhere, and over plain
 HTTP codes, client secrets and tokens can be read on the way.`,
 	Fix: `Write the full https URLs of the authorization server.`,

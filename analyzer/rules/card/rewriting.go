@@ -28,10 +28,7 @@ var CardOriginRewritten = &analysis.Rule{
 	ID:    "card-origin-rewritten",
 	Title: "card leads to another origin than it came from, and the tap hides that",
 	Level: analysis.Advice,
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as localhost for
 127.0.0.1. That is not forbidden. But there are clients that compare the two as texts and refuse such a card, send no
 credentials or no cookies to the other origin, or are kept from it by a browser's rules. Behind the tap they meet one

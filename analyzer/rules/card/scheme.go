@@ -1,7 +1,6 @@
 package card
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -30,10 +29,7 @@ var CardSecurityRefs = &analysis.Rule{
 	ID:    "card-security-refs",
 	Title: "security requirement names an unknown scheme",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.5", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
 	Doc: `A security requirement is a list of names, and what each name means stands in securitySchemes. A client that
 finds a name without an entry cannot know which credentials to send, and gives up or sends none.`,
 	Fix: `Describe the scheme in securitySchemes under exactly the name that the requirement uses, or remove the
@@ -233,13 +229,10 @@ one; members that are null.`,
 
 // CardAPIKeyLocation reports an API key that is to go nowhere.
 var CardAPIKeyLocation = &analysis.Rule{
-	ID:    "card-apikey-location",
-	Title: "API key scheme with an unknown location",
-	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.5", a2a.V1_0),
-	),
+	ID:     "card-apikey-location",
+	Title:  "API key scheme with an unknown location",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
 	Covers: []string{"card-field-type"},
 	Doc: `An API key goes into the query, a header or a cookie. A client that finds any other word, be it another spelling,
 has no place to put the key and sends the request without it.`,

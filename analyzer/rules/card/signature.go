@@ -30,10 +30,7 @@ var CardSignatureShape = &analysis.Rule{
 	Title:  "signature of the agent card cannot be read",
 	Level:  analysis.Must,
 	OfCard: true,
-	Cites: slices.Concat(
-		rule.Cite("5.5.6", a2a.V0_3),
-		rule.Cite("8.4.2", a2a.V1_0),
-	),
+	Cites:  rule.Cite("5.5.6", a2a.V0_3).And("8.4.2", a2a.V1_0),
 	Covers: []string{"card-field-type"},
 	Doc: `A signature is a JWS in two parts: protected, which is a JSON object in base64url, and signature, which is
 base64url too, both without padding. A library that cannot read them refuses the signature, and strict clients refuse
@@ -151,13 +148,10 @@ tell what was signed: members with default values are not in their messages.`,
 			if c.Valid {
 				continue
 			}
-			worst := analysis.Error
-			if valid || c.Uncertain || !p.Card.Legacy.Empty() {
-				worst = analysis.Warning
-			}
 			p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),
 				"the signature is not that of the card by the key "+analysis.QuoteText(c.KeyID)+" of "+analysis.Clean(c.Source),
-				"expected a signature over the card in canonical form", analysis.AtMost(worst))
+				"expected a signature over the card in canonical form",
+				analysis.AtMostIf(valid || c.Uncertain || !p.Card.Legacy.Empty(), analysis.Warning))
 		}
 	},
 }

@@ -1,8 +1,6 @@
 package card
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -50,15 +48,12 @@ lists may be empty. The text of 1.0 contradicts itself on this, so it is never a
 		if len(empty) == 0 {
 			return
 		}
-		worst := analysis.Warning
-		if completeLegacy(p.Card) {
-			worst = analysis.Note
-		}
 		verb := " is empty"
 		if len(empty) > 1 {
 			verb = " are empty"
 		}
-		p.Report(commonPlace(p, empty), quoted(empty)+verb, "expected at least one element", analysis.AtMost(worst))
+		p.Report(commonPlace(p, empty), quoted(empty)+verb, "expected at least one element",
+			analysis.AtMostIf(completeLegacy(p.Card), analysis.Note))
 	},
 }
 
@@ -72,10 +67,7 @@ var CardModeSyntax = &analysis.Rule{
 	ID:    "card-mode-syntax",
 	Title: "input or output mode in the agent card is not a media type",
 	Level: analysis.Should,
-	Cites: slices.Concat(
-		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
 	Doc: `Modes are media types, and clients match them with those of the parts that they send and accept. "text" matches
 nothing: a client either skips the agent or sends it what it does not take.`,
 	Fix: `Write media types: text/plain instead of text, application/json instead of json, image/png instead of image.`,
@@ -126,10 +118,7 @@ var CardSkillIDUnique = &analysis.Rule{
 	ID:    "card-skill-id-unique",
 	Title: "two skills of the agent card have the same id",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5.4", rule.Before1...),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5.4", rule.Before1...).And("4.4", a2a.V1_0),
 	Doc: `A skill's id names it within its agent. Clients keep skills in maps by their id, so one of the two disappears,
 and which one depends on the client.`,
 	Fix:    `Give each skill an id of its own.`,
@@ -161,10 +150,7 @@ var CardExtensionURI = &analysis.Rule{
 	ID:    "card-extension-uri",
 	Title: "extension in the agent card without a URI",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
 	Doc: `An extension is known by its URI and by nothing else: clients compare it with those that they implement and name
 it in the request to use it. Without one the entry cannot be used, and if it is required, neither can the agent.`,
 	Fix: `Write the extension's URI as its documentation gives it, scheme included:

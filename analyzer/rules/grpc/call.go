@@ -34,11 +34,7 @@ var GRPCServicePath = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
-	Cites: slices.Concat(
-		rule.Cite("6", a2a.V0_2),
-		rule.Cite("3.2.2", a2a.V0_3),
-		rule.Cite("10.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Doc: `The service was renamed for 1.0: before, it is a2a.v1.A2AService, since then lf.a2a.v1.A2AService, and hardly a
 message is the same in both. An agent answers the other name with UNIMPLEMENTED.`,
 	Fix: `Call the service of the version that the card declares for the interface: lf.a2a.v1.A2AService for 1.0.`,
@@ -72,11 +68,7 @@ var GRPCMethodKnown = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
-	Cites: slices.Concat(
-		rule.Cite("6", a2a.V0_2),
-		rule.Cite("3.5.6", a2a.V0_3),
-		rule.Cite("5.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("6", a2a.V0_2).And("3.5.6", a2a.V0_3).And("5.3", a2a.V1_0),
 	Doc: `The methods of the service are few, and some have another name in 1.0: TaskSubscription became SubscribeToTask,
 GetAgentCard became GetExtendedAgentCard. An agent answers a method that it does not have with UNIMPLEMENTED.`,
 	Fix: `Make client and agent of the same a2a.proto, that of the version which the card declares.`,
@@ -111,10 +103,7 @@ var GRPCMetadataVersion = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.OutcomeSeen,
-	Cites: slices.Concat(
-		rule.Cite("3.6.1", a2a.V1_0),
-		rule.Cite("10.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.6.1", a2a.V1_0).And("10.2", a2a.V1_0),
 	Doc: `The version goes along with every call as metadata. Without it the call asks for 0.3, although its service is
 that of 1.0: an agent may refuse it, and the next version of the protocol will read it otherwise.`,
 	Fix: `Send the metadata a2a-version: 1.0 with every call, in an interceptor of the client.`,
@@ -171,11 +160,7 @@ var GRPCMessage = &analysis.Rule{
 	Either: true,
 	Once:   analysis.PerExchange,
 	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
-	Cites: slices.Concat(
-		rule.Cite("6", a2a.V0_2),
-		rule.Cite("3.2.2", a2a.V0_3),
-		rule.Cite("10.1", a2a.V1_0),
-	),
+	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Doc: `What gRPC carries is the message of the method in protocol buffers. Bytes that are none, that end too early, or
 that hold a text which is not UTF-8 are refused by the receiver's decoder, before anybody has looked at the call.`,
 	Fix: `Let generated code write messages. Texts from elsewhere must be UTF-8 before they become fields.`,
@@ -231,11 +216,7 @@ var GRPCField = &analysis.Rule{
 	Either: true,
 	Once:   analysis.PerExchange,
 	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
-	Cites: slices.Concat(
-		rule.Cite("6", a2a.V0_2),
-		rule.Cite("3.2.2", a2a.V0_3),
-		rule.Cite("10.1", a2a.V1_0),
-	),
+	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Doc: `The message has a field whose number its type does not have, or has for something that is written otherwise, or
 a Timestamp that names no instant. Receivers go on without it, so that what stands there is lost. Mostly the message was
 made of another version's a2a.proto: the numbers of 1.0 are not those of 0.3.`,

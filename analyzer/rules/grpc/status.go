@@ -193,10 +193,7 @@ var GRPCEndedFails = &analysis.Rule{
 	Level:    analysis.Advice,
 	On:       analysis.EventSeen | analysis.StreamEnded,
 	Needs:    []*analysis.Tracker{stream.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
 	Doc: `The stream has told how its task ended, or has given the Message that answers the call, and then says by its
 status that the call failed. Clients raise an
 error in the place of the outcome, or after it, and some send the message once more.`,

@@ -2,7 +2,6 @@ package object
 
 import (
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"a2atap/analyzer/analysis"
@@ -32,10 +31,7 @@ var ArtifactIDPresent = &analysis.Rule{
 	ID:    "artifact-id-present",
 	Title: "artifact without an artifactId",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
 	Doc: `By its id a client puts the pieces of an artifact together and replaces one that comes again. Without it every
 piece is a new artifact, or typed clients refuse the event.`,
 	Fix:    `Give each artifact of a task an id, and write it into every piece.`,
@@ -51,10 +47,7 @@ var ArtifactIDUnique = &analysis.Rule{
 	Title: "two artifacts of a task with one artifactId",
 	Level: analysis.Must,
 	On:    analysis.SnapshotSeen,
-	Cites: slices.Concat(
-		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
 	Doc: `An id stands for one artifact of its task. Where two have the same one, a client that files them by id keeps only
 the last: a result is lost.`,
 	Fix: `Make an id for each artifact. Pieces of one artifact belong together in one list of parts, not side by side in
@@ -114,13 +107,10 @@ func reportSameID(p *analysis.Pass, i, j int, id a2a.Value) {
 
 // ArtifactPartsArray reports an artifact without a list of parts.
 var ArtifactPartsArray = &analysis.Rule{
-	ID:    "artifact-parts-array",
-	Title: "parts of an artifact missing or not a list",
-	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.7", rule.Before1...),
-		rule.Cite("4.1.7", a2a.V1_0),
-	),
+	ID:     "artifact-parts-array",
+	Title:  "parts of an artifact missing or not a list",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.7", rule.Before1...).And("4.1.7", a2a.V1_0),
 	Covers: []string{"unknown-field"},
 	Doc: `What an artifact holds is in its parts, a list even if there is only one. Without it there is no result, and a
 typed client refuses the task.`,
@@ -147,10 +137,7 @@ var ArtifactPartsNonempty = &analysis.Rule{
 	Title: "artifact without any part",
 	Level: analysis.Must,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.7", a2a.V0_1, a2a.V0_2),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.7", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
 	Doc: `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first
 part fail.`,
 	Fix: `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
@@ -197,10 +184,7 @@ var OutputInMessage = &analysis.Rule{
 	On:       analysis.SnapshotSeen,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.7", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.7", a2a.V1_0),
 	Doc: `Results of a task are artifacts; messages are for the conversation about it. A client that collects artifacts
 finds none here, and messages need not be kept.`,
 	Fix: `Put the result into an artifact. Keep the status message for words such as "done".`,

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -15,6 +13,8 @@ var Fields = rule.Family{
 	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	Bindings: rule.OnAll,
+	Either:   true,
+	On:       analysis.EntitySeen,
 }.Of(
 	MetadataObject,
 	JSONCamelcase,
@@ -27,16 +27,11 @@ var Fields = rule.Family{
 
 // MetadataObject reports metadata that is no object.
 var MetadataObject = &analysis.Rule{
-	ID:     "metadata-object",
-	Title:  "metadata is not an object",
-	Level:  analysis.Must,
-	Either: true,
-	On:     analysis.EntitySeen,
-	If:     analysis.HasMetadata,
-	Cites: slices.Concat(
-		rule.Cite("6.1", rule.Before1...),
-		rule.Cite("4.1", a2a.V1_0),
-	),
+	ID:    "metadata-object",
+	Title: "metadata is not an object",
+	Level: analysis.Must,
+	If:    analysis.HasMetadata,
+	Cites: rule.Cite("6.1", rule.Before1...).And("4.1", a2a.V1_0),
 	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text
 or a list in its place.`,
 	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
@@ -64,15 +59,11 @@ var JSONCamelcase = &analysis.Rule{
 	ID:     "json-camelcase",
 	Title:  "member name in snake_case",
 	Level:  analysis.Must,
-	Either: true,
 	Once:   analysis.PerExchange,
 	On:     analysis.EntitySeen | analysis.CardSeen,
 	If:     analysis.PlainNames,
 	Odd:    a2a.SnakeMember,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("5.5", a2a.V1_0),
-	),
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("5.5", a2a.V1_0),
 	Covers: []string{"card-required-fields", "card-required-nested"},
 	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find
 the member, and take it for missing.`,
@@ -142,7 +133,6 @@ var EnumNameString = &analysis.Rule{
 	Title:    "state or role not in the spelling of 1.0",
 	Level:    analysis.Must,
 	Bindings: rule.OnJSON,
-	Either:   true,
 	Once:     analysis.PerExchange,
 	On:       analysis.StatusSeen | analysis.MessageSeen | analysis.FrameSeen,
 	Cites:    rule.Cite("5.5", a2a.V1_0),
@@ -182,16 +172,11 @@ client that were judged when they were sent. Of several from one side in an exch
 
 // FieldType reports a member of a kind that it cannot have.
 var FieldType = &analysis.Rule{
-	ID:     "field-type",
-	Title:  "member of the wrong JSON type",
-	Level:  analysis.Must,
-	Either: true,
-	On:     analysis.EntitySeen,
-	Odd:    a2a.MistypedMember,
-	Cites: slices.Concat(
-		rule.Cite("6", rule.Before1...),
-		rule.Cite("4", a2a.V1_0),
-	),
+	ID:    "field-type",
+	Title: "member of the wrong JSON type",
+	Level: analysis.Must,
+	Odd:   a2a.MistypedMember,
+	Cites: rule.Cite("6", rule.Before1...).And("4", a2a.V1_0),
 	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where
 a text should be, or for a text in place of a list.`,
 	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
@@ -206,17 +191,12 @@ a text should be, or for a text in place of a list.`,
 
 // FieldNullRequired reports null where there has to be a value, and notes it where the member should be left out.
 var FieldNullRequired = &analysis.Rule{
-	ID:     "field-null-required",
-	Title:  "member is null",
-	Level:  analysis.Must,
-	Either: true,
-	Once:   analysis.PerExchange,
-	On:     analysis.EntitySeen,
-	Odd:    a2a.NullMember,
-	Cites: slices.Concat(
-		rule.Cite("6", rule.Before1...),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	ID:    "field-null-required",
+	Title: "member is null",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	Odd:   a2a.NullMember,
+	Cites: rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
 	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were
 missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
 	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
@@ -243,7 +223,6 @@ var LegacyFieldEmitted = &analysis.Rule{
 	Title:    "member of an older version in an object of 1.0",
 	Category: analysis.Interop,
 	Level:    analysis.Should,
-	Either:   true,
 	Once:     analysis.PerExchange,
 	On:       analysis.EntitySeen | analysis.CardSeen,
 	Odd:      a2a.LegacyMember,
@@ -286,18 +265,13 @@ func reportLegacyCapability(p *analysis.Pass) {
 
 // UnknownField points to a member that the protocol does not have.
 var UnknownField = &analysis.Rule{
-	ID:     "unknown-field",
-	Title:  "unknown member outside of metadata",
-	Level:  analysis.Advice,
-	Either: true,
-	Once:   analysis.PerExchange,
-	On:     analysis.EntitySeen,
-	Odd:    a2a.UnknownMember,
-	Needs:  []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6", rule.Before1...),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	ID:    "unknown-field",
+	Title: "unknown member outside of metadata",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	Odd:   a2a.UnknownMember,
+	Needs: []*analysis.Tracker{card.Tracker},
+	Cites: rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
 	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
 it may be a member that is misspelt, or in the wrong object.`,
 	Fix: `Check the spelling and the object. Put what is your own into metadata.`,

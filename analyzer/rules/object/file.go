@@ -2,7 +2,6 @@ package object
 
 import (
 	"bytes"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -100,10 +99,7 @@ var PartBase64 = &analysis.Rule{
 	Either:   true,
 	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.6", rule.Before1...),
-		rule.Cite("4.1.6", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Doc: `A file inside a message is written in base64. What cannot be decoded is lost, and parsers of typed receivers
 refuse the whole message for it.`,
 	Fix:    `Encode the bytes with a library for base64, without a "data:" prefix. Write a text as a text part.`,
@@ -170,10 +166,7 @@ var PartURLAbsolute = &analysis.Rule{
 	Either:   true,
 	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.6", rule.Before1...),
-		rule.Cite("4.1.6", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Doc: `A file by reference is fetched by the receiver of the message. A path alone has no host there: it means
 nothing on another machine.`,
 	Fix:    `Write the whole URI, scheme and host included, one that the other side can reach.`,
@@ -198,10 +191,7 @@ var PartMediaTypeSyntax = &analysis.Rule{
 	Either:   true,
 	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.6", rule.Before1...),
-		rule.Cite("4.1.6", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Doc: `Receivers choose by the media type how to show or read a content. "png" or "text" is not one: what handles
 image/png or text/plain is not found.`,
 	Fix:    `Write type and subtype, such as image/png, text/plain or application/json.`,
@@ -225,10 +215,7 @@ var OutputModeAccepted = &analysis.Rule{
 	Level:    analysis.Should,
 	If:       analysis.HasContent,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.2.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3).And("3.2.2", a2a.V1_0),
 	Doc: `A client says with acceptedOutputModes what it can show or read. An artifact of another type is one that it has
 no use for, although the task looks well done.`,
 	Fix: `Look at acceptedOutputModes before choosing a format, and convert, or answer ContentTypeNotSupportedError
@@ -255,12 +242,8 @@ no sentence asks the agent to heed the list, it is a note.`,
 				return
 			}
 		}
-		worst := analysis.Warning
-		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Note
-		}
 		p.Report(p.Here(name), "the output is "+analysis.Quote(v), "expected one of "+analysis.Quote(accepted),
-			analysis.AtMost(worst))
+			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Note))
 	},
 }
 

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -13,10 +11,9 @@ var Mentions = rule.Family{
 	Name:     "mention",
 	Category: analysis.Lifecycle,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Either:   true,
+	If:       analysis.HasMentions,
 }.Of(
 	MsgExtensionsURI,
 	MsgReferenceTaskIDs,
@@ -24,19 +21,13 @@ var Mentions = rule.Family{
 
 // MsgExtensionsURI reports a list of extensions that names none.
 var MsgExtensionsURI = &analysis.Rule{
-	ID:     "msg-extensions-uri",
-	Title:  "extensions of a message or artifact are not a list of URIs",
-	Level:  analysis.Must,
-	Side:   a2a.Agent,
-	Either: true,
-	On:     analysis.MessageSeen | analysis.ArtifactSeen,
-	If:     analysis.HasMentions,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-		rule.Cite("4.1.7", a2a.V1_0),
-	),
+	ID:    "msg-extensions-uri",
+	Title: "extensions of a message or artifact are not a list of URIs",
+	Level: analysis.Must,
+	Side:  a2a.Agent,
+	On:    analysis.MessageSeen | analysis.ArtifactSeen,
+	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("6.7", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0).
+		And("4.1.7", a2a.V1_0),
 	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
 there; a name or an object in their place finds nothing, or fails the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,
@@ -61,13 +52,11 @@ there; a name or an object in their place finds nothing, or fails the whole mess
 
 // MsgReferenceTaskIDs reports references that lead nowhere.
 var MsgReferenceTaskIDs = &analysis.Rule{
-	ID:     "msg-reference-task-ids",
-	Title:  "referenceTaskIds are not a list of task ids",
-	Level:  analysis.Must,
-	Side:   a2a.Client,
-	Either: true,
-	On:     analysis.MessageSeen,
-	If:     analysis.HasMentions,
+	ID:    "msg-reference-task-ids",
+	Title: "referenceTaskIds are not a list of task ids",
+	Level: analysis.Must,
+	Side:  a2a.Client,
+	On:    analysis.MessageSeen,
 	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
 agents, or read as its letters.`,
 	Fix:    `Write a list of strings, each the id of another task.`,

@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -14,6 +12,7 @@ var Messages = rule.Family{
 	Name:     "message",
 	Category: analysis.Lifecycle,
 	On:       analysis.MessageSeen,
+	Bindings: rule.OnAll,
 }.Of(
 	MsgObject,
 	MsgIDPresent,
@@ -34,10 +33,7 @@ var MsgObject = &analysis.Rule{
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen | analysis.FrameSeen,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.1", rule.Before1...),
-		rule.Cite("3.2.1", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.1", rule.Before1...).And("3.2.1", a2a.V1_0),
 	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
 nothing to work on, and mostly answers that the parameters are invalid.`,
 	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
@@ -87,16 +83,12 @@ func lacksParams(p *analysis.Pass) bool {
 
 // MsgIDPresent reports a message without an id.
 var MsgIDPresent = &analysis.Rule{
-	ID:       "msg-id-present",
-	Title:    "message without a messageId",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	ID:     "msg-id-present",
+	Title:  "message without a messageId",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `The sender of a message gives it an id. By it a message that was sent twice is taken for one, and histories
 are put together; typed clients and agents refuse a message without.`,
 	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
@@ -122,16 +114,12 @@ func requireText(p *analysis.Pass, name string, worst analysis.Severity) {
 
 // MsgRoleEnum reports a role that no message of the dialect can have.
 var MsgRoleEnum = &analysis.Rule{
-	ID:       "msg-role-enum",
-	Title:    "role missing or unknown",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.5", a2a.V1_0),
-	),
+	ID:     "msg-role-enum",
+	Title:  "role missing or unknown",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
 	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or
 puts it into the wrong mouth, which a language model then goes on from.`,
@@ -182,10 +170,7 @@ var MsgRoleClient = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.5", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Doc: `What goes from client to agent is said by the user, whoever or whatever that is. An agent that builds its
 conversation from roles takes such a message for its own words, and does not answer it.`,
 	Fix: `Send messages with the role of the user. An agent that asks another agent is that agent's client, and so the
@@ -197,30 +182,22 @@ what is usual.`,
 		if p.Entity.In != a2a.InRequest || role.Kind() != a2a.String {
 			return
 		}
-		worst := analysis.Error
-		if !p.Entity.Modern() {
-			worst = analysis.Warning
-		}
 		p.Applied()
 		if isRole(p, role, a2a.AgentRole) {
 			p.Report(p.Here("role"), "the client's message has the role "+analysis.Quote(role), "expected that of the user",
-				analysis.AtMost(worst))
+				analysis.AtMostIf(!p.Entity.Modern(), analysis.Warning))
 		}
 	},
 }
 
 // MsgRoleServer reports an agent that speaks as the user.
 var MsgRoleServer = &analysis.Rule{
-	ID:       "msg-role-server",
-	Title:    "agent answers in the role of the user",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	If:       analysis.Told,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.5", a2a.V1_0),
-	),
+	ID:    "msg-role-server",
+	Title: "agent answers in the role of the user",
+	Level: analysis.Must,
+	Side:  a2a.Agent,
+	If:    analysis.Told,
+	Cites: rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a
 client shows them as if the user had said them, and may send them back.`,
 	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
@@ -239,16 +216,12 @@ client shows them as if the user had said them, and may send them back.`,
 
 // MsgPartsArray reports a message without a list of parts.
 var MsgPartsArray = &analysis.Rule{
-	ID:       "msg-parts-array",
-	Title:    "parts of a message missing or not a list",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", rule.Before1...),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	ID:     "msg-parts-array",
+	Title:  "parts of a message missing or not a list",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.4", a2a.V1_0),
 	Covers: []string{"unknown-field"},
 	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a
 typed receiver refuses the whole message.`,
@@ -266,11 +239,8 @@ func requirePartsList(p *analysis.Pass) {
 	case parts.Exists() && parts.Kind() != a2a.Array:
 		p.Report(p.Here(name), name+" is "+analysis.Quote(parts), "expected a list of parts")
 	case !parts.Exists():
-		worst := analysis.Error
-		if p.Entity.Proto() || isLastChunk(p) {
-			worst = analysis.Note // the proto JSON of an empty list
-		}
-		p.Report(p.Here(), "parts is missing", "expected a list of parts", analysis.AtMost(worst))
+		p.Report(p.Here(), "parts is missing", "expected a list of parts",
+			analysis.AtMostIf(p.Entity.Proto() || isLastChunk(p), analysis.Note)) // the proto JSON of an empty list
 	}
 }
 
@@ -284,17 +254,13 @@ func partsOf(p *analysis.Pass) (a2a.Value, string) {
 
 // MsgPartsNonempty reports a message that says nothing.
 var MsgPartsNonempty = &analysis.Rule{
-	ID:       "msg-parts-nonempty",
-	Title:    "message without any part",
-	Level:    analysis.Must,
-	Side:     a2a.Agent,
-	Either:   true,
-	Needs:    []*analysis.Tracker{card.Tracker},
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
-		rule.Cite("5.7", a2a.V1_0),
-	),
+	ID:     "msg-parts-nonempty",
+	Title:  "message without any part",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Either: true,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("6.4", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,

@@ -2,7 +2,6 @@ package object
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -15,6 +14,7 @@ var Parts = rule.Family{
 	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	On:       analysis.PartSeen,
+	Either:   true,
 }.Of(
 	PartObject,
 	PartDiscriminator,
@@ -29,13 +29,9 @@ var PartObject = &analysis.Rule{
 	ID:       "part-object",
 	Title:    "part is not an object",
 	Level:    analysis.Must,
-	Either:   true,
 	On:       analysis.MessageSeen | analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.5", rule.Before1...),
-		rule.Cite("4.1.6", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.5", rule.Before1...).And("4.1.6", a2a.V1_0),
 	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null
 among them makes typed receivers refuse the whole message.`,
 	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,
@@ -57,7 +53,6 @@ var PartDiscriminator = &analysis.Rule{
 	ID:       "part-discriminator",
 	Title:    "part without a known kind",
 	Level:    analysis.Must,
-	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
@@ -98,7 +93,6 @@ var PartDiscriminatorV01 = &analysis.Rule{
 	ID:       "part-discriminator-v01",
 	Title:    "part of 0.1 whose kind is unclear",
 	Level:    analysis.Must,
-	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_1),
 	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
@@ -124,7 +118,6 @@ var PartKindContentMatch = &analysis.Rule{
 	ID:       "part-kind-content-match",
 	Title:    "part lacks the content that its kind promises",
 	Level:    analysis.Must,
-	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", rule.Before1...),
 	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
@@ -154,7 +147,6 @@ var PartExactlyOne = &analysis.Rule{
 	ID:       "part-exactly-one",
 	Title:    "part without exactly one content",
 	Level:    analysis.Must,
-	Either:   true,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.1.6", a2a.V1_0),
 	Covers:   []string{"legacy-field-emitted", "unknown-field", "version-semantics-mixed"},
@@ -192,7 +184,6 @@ var PartDataObject = &analysis.Rule{
 	ID:       "part-data-object",
 	Title:    "data of a part is not an object",
 	Level:    analysis.Must,
-	Either:   true,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
 	Doc: `Before 1.0 the data of a part is an object. Typed receivers read it as a map, and fail at a number, a text

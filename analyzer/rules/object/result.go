@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
@@ -95,11 +93,8 @@ var StreamResponseOneof = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	On:       analysis.EventSeen | analysis.ForeignSeen,
 	Needs:    []*analysis.Tracker{stream.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("3.2.3", a2a.V1_0),
-	),
-	Covers: []string{"stream-first-event", "legacy-field-emitted"},
+	Cites:    rule.Cite("3.2.3", a2a.V0_3).And("3.2.3", a2a.V1_0),
+	Covers:   []string{"stream-first-event", "legacy-field-emitted"},
 	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the
 object by the name of its member: with none there is nothing to read, with two parsers refuse the event.`,
 	Fix: `Send one object for each event, in the member that bears its name.`,
@@ -154,11 +149,8 @@ var SendResultType = &analysis.Rule{
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
 	Once:     analysis.PerExchange,
-	Cites: slices.Concat(
-		rule.Cite("7.1", rule.Before1...),
-		rule.Cite("7.2", rule.Before1...),
-	),
-	Covers: []string{"unknown-field"},
+	Cites:    rule.Cite("7.1", rule.Before1...).And("7.2", rule.Before1...),
+	Covers:   []string{"unknown-field"},
 	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something
 else has no answer, although the call succeeded.`,
 	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object
@@ -208,12 +200,8 @@ var GetResultTask = &analysis.Rule{
 	Title: "answer about a task is not the bare Task",
 	Level: analysis.Must,
 	If:    analysis.OfTask,
-	Cites: slices.Concat(
-		rule.Cite("7.3", rule.Before1...),
-		rule.Cite("7.4", rule.Before1...),
-		rule.Cite("3.1.3", a2a.V1_0),
-		rule.Cite("3.1.5", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.3", rule.Before1...).And("7.4", rule.Before1...).And("3.1.3", a2a.V1_0).
+		And("3.1.5", a2a.V1_0),
 	Covers: []string{"unknown-field"},
 	Doc: `To get or to cancel a task is answered with the Task itself. A client that looks for its id and status at the top
 finds nothing in an object around it.`,
@@ -248,10 +236,7 @@ var ResultObject = &analysis.Rule{
 	Title: "result is not a JSON object",
 	Level: analysis.Must,
 	On:    analysis.AnswerSeen | analysis.EventSeen,
-	Cites: slices.Concat(
-		rule.Cite("7", rule.Before1...),
-		rule.Cite("3.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("7", rule.Before1...).And("3.1", a2a.V1_0),
 	Doc: `Every operation is answered with an object: a task, an update, a config, a card, a page of a list. Typed clients
 fail to read a text, a number or a list in its place, and the call is lost although it succeeded.`,
 	Fix: `Write the object of the operation as the result, or as the body, and an error as an error.`,

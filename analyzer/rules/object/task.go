@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -29,10 +27,7 @@ var TaskIDPresent = &analysis.Rule{
 	ID:    "task-id-present",
 	Title: "task without an id",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.1", rule.Before1...),
-		rule.Cite("4.1.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
 	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the
 task is lost as soon as the answer is read.`,
 	Fix:    `Write the task's id as a non-empty string into every Task.`,
@@ -64,10 +59,7 @@ var TaskStatusPresent = &analysis.Rule{
 	ID:    "task-status-present",
 	Title: "task without a status, or status without a state",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.1", rule.Before1...),
-		rule.Cite("4.1.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
 	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result.
 Without it the client waits without end or gives up.`,
 	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
@@ -86,26 +78,20 @@ func requireState(p *analysis.Pass) {
 		p.Report(p.Here("status"), "status is "+analysis.Quote(status), "expected an object with a state")
 	default:
 		if state := status.Get("state"); !state.Exists() || state.IsNull() {
-			worst := analysis.Error
-			if p.Entity.Proto() {
-				worst = analysis.Note
-			}
-			p.Report(p.Here("status"), "the status has no state", "expected a state", analysis.AtMost(worst))
+			p.Report(p.Here("status"), "the status has no state", "expected a state",
+				analysis.AtMostIf(p.Entity.Proto(), analysis.Note))
 		}
 	}
 }
 
 // TaskStateEnum reports a state that the dialect does not have.
 var TaskStateEnum = &analysis.Rule{
-	ID:    "task-state-enum",
-	Title: "unknown task state",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.StatusSeen,
-	Cites: slices.Concat(
-		rule.Cite("6.3", rule.Before1...),
-		rule.Cite("4.1.3", a2a.V1_0),
-	),
+	ID:     "task-state-enum",
+	Title:  "unknown task state",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.StatusSeen,
+	Cites:  rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
 	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it
 waits without end, or fails to read the answer at all.`,
@@ -123,12 +109,9 @@ exchange the first is reported.`,
 		if isState(p, state) || p.Entity.Modern() && inOtherSpelling(state) && !unknownWord(p, state) {
 			return
 		}
-		worst := analysis.Error
-		if state.Kind() == a2a.String && hasExtensions(p.Exchange) {
-			worst = analysis.Note
-		}
 		p.Report(p.Here("state"), "the state is "+analysis.Quote(state)+whoseSpelling(p, state),
-			"expected "+stateNames(p, state), analysis.AtMost(worst))
+			"expected "+stateNames(p, state),
+			analysis.AtMostIf(state.Kind() == a2a.String && hasExtensions(p.Exchange), analysis.Note))
 	},
 }
 

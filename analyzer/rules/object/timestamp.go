@@ -71,11 +71,8 @@ metadata and data are free.`,
 		if form != odd && form != lowerCase {
 			return
 		}
-		worst := analysis.Error
-		if form == lowerCase {
-			worst = analysis.Note
-		}
-		p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected YYYY-MM-DDThh:mm:ss.sssZ", analysis.AtMost(worst))
+		p.Report(p.Here(name), name+" is "+analysis.Quote(v), "expected YYYY-MM-DDThh:mm:ss.sssZ",
+			analysis.AtMostIf(form == lowerCase, analysis.Note))
 	},
 }
 

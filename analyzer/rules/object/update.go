@@ -1,8 +1,6 @@
 package object
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
@@ -15,6 +13,7 @@ var Updates = rule.Family{
 	Category: analysis.Streaming,
 	Side:     a2a.Agent,
 	On:       analysis.UpdateSeen,
+	Bindings: rule.OnAll,
 }.Of(
 	EventKind,
 	EventIDs,
@@ -84,16 +83,11 @@ func turnsForeign(p *analysis.Pass) bool {
 
 // EventIDs reports an update that does not say which task it is about.
 var EventIDs = &analysis.Rule{
-	ID:       "event-ids",
-	Title:    "update without taskId or contextId",
-	Level:    analysis.Must,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.2.1", a2a.V1_0),
-		rule.Cite("4.2.2", a2a.V1_0),
-	),
+	ID:    "event-ids",
+	Title: "update without taskId or contextId",
+	Level: analysis.Must,
+	Cites: rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0).
+		And("4.2.2", a2a.V1_0),
 	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them
 where it belongs, and typed clients refuse the event.`,
 	Fix: `Write taskId and contextId into every update.`,
@@ -115,10 +109,7 @@ var EventIDV01 = &analysis.Rule{
 	Title:    "update of 0.1 without an id",
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_1),
-		rule.Cite("7.2.3", a2a.V0_1),
-	),
+	Cites:    rule.Cite("7.2.2", a2a.V0_1).And("7.2.3", a2a.V0_1),
 	Doc: `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where
 the update belongs.`,
 	Fix:    `Write the task's id as "id" into every update.`,
@@ -130,14 +121,10 @@ the update belongs.`,
 
 // EventStatus reports a status update without a state.
 var EventStatus = &analysis.Rule{
-	ID:       "event-status",
-	Title:    "status update without a state",
-	Level:    analysis.Must,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", rule.Before1...),
-		rule.Cite("4.2.1", a2a.V1_0),
-	),
+	ID:    "event-status",
+	Title: "status update without a state",
+	Level: analysis.Must,
+	Cites: rule.Cite("7.2.2", rule.Before1...).And("4.2.1", a2a.V1_0),
 	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on
 listening, to ask its user, or to stop.`,
 	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
@@ -151,14 +138,10 @@ listening, to ask its user, or to stop.`,
 
 // EventArtifact reports an artifact update without an artifact.
 var EventArtifact = &analysis.Rule{
-	ID:       "event-artifact",
-	Title:    "artifact update without an artifact",
-	Level:    analysis.Must,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("7.2.3", rule.Before1...),
-		rule.Cite("4.2.2", a2a.V1_0),
-	),
+	ID:    "event-artifact",
+	Title: "artifact update without an artifact",
+	Level: analysis.Must,
+	Cites: rule.Cite("7.2.3", rule.Before1...).And("4.2.2", a2a.V1_0),
 	Doc: `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client
 cannot even tell to what.`,
 	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
@@ -202,27 +185,19 @@ whose schema does not, a missing one is a note. Of several such events in a stre
 		case v.Exists() && v.Kind() != a2a.Bool:
 			p.Report(p.Here("final"), "final is "+analysis.Quote(v), "expected true or false")
 		case !v.Exists() && !p.Dialects.Has(a2a.V0_1):
-			worst := analysis.Error
-			if rule.Before0_2_6(p) {
-				worst = analysis.Note
-			}
-			p.Report(p.Here(), "final is missing", "expected true or false", analysis.AtMost(worst))
+			p.Report(p.Here(), "final is missing", "expected true or false",
+				analysis.AtMostIf(rule.Before0_2_6(p), analysis.Note))
 		}
 	},
 }
 
 // EventFlagsType reports a flag of an artifact update that is neither true nor false.
 var EventFlagsType = &analysis.Rule{
-	ID:       "event-flags-type",
-	Title:    "append or lastChunk is not a boolean",
-	Level:    analysis.Must,
-	On:       analysis.UpdateSeen | analysis.ArtifactSeen,
-	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.7", a2a.V0_1),
-		rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.2.2", a2a.V1_0),
-	),
+	ID:    "event-flags-type",
+	Title: "append or lastChunk is not a boolean",
+	Level: analysis.Must,
+	On:    analysis.UpdateSeen | analysis.ArtifactSeen,
+	Cites: rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0),
 	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed
 clients, or taken for true even if it says "false": the artifact comes out wrong.`,
 	Fix:    `Write true or false without quotes, or leave the member out for false.`,

@@ -1,8 +1,6 @@
 package push
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/push"
@@ -31,14 +29,11 @@ var Configs = rule.Family{
 
 // PushGetDetails reports a config without the URL that it is about.
 var PushGetDetails = &analysis.Rule{
-	ID:    "push-get-details",
-	Title: "push config answered without its URL",
-	Level: analysis.Must,
-	If:    analysis.OfPush,
-	Cites: slices.Concat(
-		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.8", a2a.V1_0),
-	),
+	ID:     "push-get-details",
+	Title:  "push config answered without its URL",
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Cites:  rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-type"},
 	Doc: `A config that is read, or confirmed, comes with its details, above all the URL. Without it the client cannot tell
 where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
@@ -154,10 +149,7 @@ var PushGetIDMatch = &analysis.Rule{
 	Title: "another push config than the one asked for",
 	Level: analysis.Must,
 	If:    analysis.OfPush,
-	Cites: slices.Concat(
-		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.8", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
 	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than
 it asked for changes or deletes the wrong one next.`,
 	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
@@ -346,12 +338,8 @@ deletion that worked for one that failed.`,
 		if result.IsNull() {
 			return
 		}
-		worst := analysis.Error
-		if result.Kind() == a2a.Object && result.Len() == 0 {
-			worst = analysis.Note
-		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analysis.Quote(result), "expected null",
-			analysis.AtMost(worst))
+			analysis.AtMostIf(result.Kind() == a2a.Object && result.Len() == 0, analysis.Note))
 	},
 }
 
@@ -382,13 +370,9 @@ server, HTTP+JSON errors that do not say which they are.`,
 		if failure == nil {
 			return
 		}
-		worst := analysis.Warning
-		if failure.Name == a2a.TaskNotFound || x.Response.Status == 404 {
-			worst = analysis.Note
-		}
 		p.Report(p.Place.At(failure.Pointer),
 			"config "+analysis.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+
 				", and deleting it again is answered with "+failure.String(),
-			"expected success", analysis.AtMost(worst))
+			"expected success", analysis.AtMostIf(failure.Name == a2a.TaskNotFound || x.Response.Status == 404, analysis.Note))
 	},
 }

@@ -180,10 +180,8 @@ var HookToken = &analysis.Rule{
 	Title: "notification without the token of its config",
 	Level: analysis.Should,
 	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.8", a2a.V0_1),
-		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_2, a2a.V0_3),
-	),
+	Cites: rule.Cite("6.8", a2a.V0_1).
+		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"hook-auth-0x"},
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
 task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
@@ -210,10 +208,7 @@ var HookTaskKnown = &analysis.Rule{
 	Title: "notification about a task that has no config for this webhook",
 	Level: analysis.Should,
 	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.10", rule.Before1...),
-		rule.Cite("4.3.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.10", rule.Before1...).And("4.3.1", a2a.V1_0),
 	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and
 perhaps may not know.`,
 	Fix: `Look the configs up by the task that has changed, not by its context or its client.`,

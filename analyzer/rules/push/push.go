@@ -135,10 +135,7 @@ var PushSupportedButRefused = &analysis.Rule{
 	On:    analysis.AnswerSeen | analysis.EventSeen,
 	If:    analysis.Refused,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5.2", rule.Before1...),
-		rule.Cite("4.4.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
 	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A
 client that chose the agent for this capability finds out only when it waits for news of a task.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
@@ -179,10 +176,7 @@ var PushCreateEcho = &analysis.Rule{
 	Title: "push config confirmed for another URL or task",
 	Level: analysis.Must,
 	If:    analysis.OfPush,
-	Cites: slices.Concat(
-		rule.Cite("7.5", rule.Before1...),
-		rule.Cite("3.1.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.5", rule.Before1...).And("3.1.7", a2a.V1_0),
 	Doc: `The answer to a config that was set is that config: the same URL and the same task. If it names others,
 notifications go where nobody listens, or tell of a task that nobody asked about.`,
 	Fix: `Answer with the config as it was stored, and store it as it came. Secrets may be left out.`,

@@ -1,8 +1,6 @@
 package push
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/push"
@@ -28,14 +26,11 @@ var Registration = rule.Family{
 
 // ReqPushConfig reports a push config that says not where notifications are to go.
 var ReqPushConfig = &analysis.Rule{
-	ID:    "req-push-config",
-	Title: "push config without a URL",
-	Level: analysis.Must,
-	If:    analysis.Configured,
-	Cites: slices.Concat(
-		rule.Cite("6.8", rule.Before1...),
-		rule.Cite("4.3.1", a2a.V1_0),
-	),
+	ID:     "req-push-config",
+	Title:  "push config without a URL",
+	Level:  analysis.Must,
+	If:     analysis.Configured,
+	Cites:  rule.Cite("6.8", rule.Before1...).And("4.3.1", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-null-required", "field-type"},
 	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could
 do with it: it refuses the request, or sends nothing while the client waits.`,
@@ -138,14 +133,11 @@ func configOf(p *analysis.Pass) a2a.Value {
 
 // ReqPushAuthentication reports a push config that asks for authentication, and not for which.
 var ReqPushAuthentication = &analysis.Rule{
-	ID:    "req-push-authentication",
-	Title: "authentication of a push config without a scheme",
-	Level: analysis.Must,
-	If:    analysis.Configured,
-	Cites: slices.Concat(
-		rule.Cite("6.9", rule.Before1...),
-		rule.Cite("4.3.2", a2a.V1_0),
-	),
+	ID:     "req-push-authentication",
+	Title:  "authentication of a push config without a scheme",
+	Level:  analysis.Must,
+	If:     analysis.Configured,
+	Cites:  rule.Cite("6.9", rule.Before1...).And("4.3.2", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot,
 and the webhook will turn its notifications away.`,
@@ -208,11 +200,9 @@ var ReqPushHTTPS = &analysis.Rule{
 	Title: "webhook URL is not https",
 	Level: analysis.Must,
 	If:    analysis.Configured,
-	Cites: slices.Concat(
-		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
-		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
-		rule.Cite("13.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.8", a2a.V0_1, a2a.V0_2).
+		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3).
+		And("13.2", a2a.V1_0),
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
 everybody on the way reads and may change them. Agents may refuse such a URL.`,
 	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP will do.`,
@@ -275,14 +265,11 @@ A config that goes along with a message is judged once the answer has named the 
 
 // ReqPushDeleteID reports a deletion that does not say of which config.
 var ReqPushDeleteID = &analysis.Rule{
-	ID:    "req-push-delete-id",
-	Title: "push config to be deleted is not named",
-	Level: analysis.Must,
-	If:    analysis.OfPush,
-	Cites: slices.Concat(
-		rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.10", a2a.V1_0),
-	),
+	ID:     "req-push-delete-id",
+	Title:  "push config to be deleted is not named",
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Cites:  rule.Cite("7.8", a2a.V0_2, a2a.V0_3).And("3.1.10", a2a.V1_0),
 	Covers: []string{"field-type"},
 	Doc:    `A task may have several push configs. A deletion that does not name one deletes none, or all of them.`,
 	Fix:    `Send the id of the config: params.id in 1.0, params.pushNotificationConfigId before.`,

@@ -34,10 +34,7 @@ var HookPost = &analysis.Rule{
 	Title: "notification sent by another method than POST",
 	Level: analysis.Must,
 	Side:  a2a.Agent,
-	Cites: slices.Concat(
-		rule.Cite("2", rule.Before1...),
-		rule.Cite("4.3.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("2", rule.Before1...).And("4.3.3", a2a.V1_0),
 	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the
 client never hears of its task.`,
 	Fix:    `Send notifications with POST, and follow no redirect that turns it into a GET.`,
@@ -56,10 +53,7 @@ var HookContentType = &analysis.Rule{
 	Title: "notification not labelled as A2A JSON",
 	Level: analysis.Should,
 	Side:  a2a.Agent,
-	Cites: slices.Concat(
-		rule.Cite("4.3.3", a2a.V1_0),
-		rule.Cite("11.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("4.3.3", a2a.V1_0).And("11.1", a2a.V1_0),
 	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers
 parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
@@ -203,10 +197,7 @@ var HookReceiver2xx = &analysis.Rule{
 	Side:  a2a.Receiver,
 	On:    analysis.DeliveryTraced,
 	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("4.3.3", a2a.V1_0),
-		rule.Cite("13.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("4.3.3", a2a.V1_0).And("13.2", a2a.V1_0),
 	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive:
 it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
 	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
@@ -243,11 +234,9 @@ var HookHTTPS = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
-		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
-		rule.Cite("13.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.8", a2a.V0_1, a2a.V0_2).
+		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3).
+		And("13.2", a2a.V1_0),
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
 everybody on the way reads and may change them.`,
 	Fix: `Give the agent an https URL for the webhook.`,

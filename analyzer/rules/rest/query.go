@@ -20,6 +20,7 @@ var Query = rule.Family{
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnREST,
+	Cites:    rule.Cite("11.5", a2a.V1_0),
 }.Of(
 	RESTQueryCamelCase,
 	RESTQueryBool,
@@ -75,7 +76,6 @@ var RESTQueryCamelCase = &analysis.Rule{
 	ID:    "rest-query-camelcase",
 	Title: "query parameter in snake_case",
 	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or
 the page that the client asked for is silently left out, and it gets everything.`,
 	Fix:    `Write contextId, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts.`,
@@ -95,7 +95,6 @@ var RESTQueryBool = &analysis.Rule{
 	ID:    "rest-query-bool",
 	Title: "boolean in the query is neither true nor false",
 	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or take them for false: the
 artifacts that the client asked for are then missing without a word.`,
 	Fix:    `Write includeArtifacts=true or leave the parameter out.`,
@@ -115,7 +114,6 @@ var RESTQueryNumber = &analysis.Rule{
 	ID:    "rest-query-number",
 	Title: "number in the query is not a decimal integer",
 	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0),
 	Doc: `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default
 that the client does not know.`,
 	Fix:    `Write digits only, such as pageSize=20.`,
@@ -136,10 +134,7 @@ var RESTQueryEnum = &analysis.Rule{
 	ID:    "rest-query-enum",
 	Title: "status in the query is not a state of 1.0",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("11.5", a2a.V1_0),
-		rule.Cite("5.5", a2a.V1_0),
-	),
+	Cites: rule.Cite("11.5", a2a.V1_0).And("5.5", a2a.V1_0),
 	Doc: `The status to filter by is written as the name of the enum value. An agent refuses another word, or finds no
 task in that state.`,
 	Fix: `Write status=TASK_STATE_WORKING and the like.`,
@@ -164,10 +159,7 @@ var RESTQueryTimestamp = &analysis.Rule{
 	ID:    "rest-query-timestamp",
 	Title: "timestamp in the query is not ISO 8601 in UTC",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("11.5", a2a.V1_0),
-		rule.Cite("5.6.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("11.5", a2a.V1_0).And("5.6.1", a2a.V1_0),
 	Doc: `An instant is written in UTC with a Z, such as 2026-03-01T10:00:00Z. An offset like +01:00 is another spelling
 that agents need not read, and its plus sign becomes a blank in a query unless it is escaped.`,
 	Fix:    `Convert to UTC and write the Z: statusTimestampAfter=2026-03-01T10:00:00.000Z.`,
@@ -192,7 +184,6 @@ var RESTQueryNested = &analysis.Rule{
 	ID:     "rest-query-nested",
 	Title:  "nested field in the query",
 	Level:  analysis.Must,
-	Cites:  rule.Cite("11.5", a2a.V1_0),
 	Covers: []string{"rest-query-encoding"},
 	Doc: `The query holds plain values only; nested objects travel in the body of a POST. There is no agreed way to write
 an object into a query, so agents ignore it.`,
@@ -224,7 +215,7 @@ var RESTQueryEncoding = &analysis.Rule{
 	ID:    "rest-query-encoding",
 	Title: "query is not percent-encoded",
 	Level: analysis.Must,
-	Cites: append(rule.Cite("11.5", a2a.V1_0), rule.Cite("RFC 3986 §3.4", a2a.V1_0)...),
+	Cites: rule.Cite("11.5", a2a.V1_0).And("RFC 3986 §3.4", a2a.V1_0),
 	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside
 ASCII, or change it on the way, and a lone percent sign makes parsers drop the whole query.`,
 	Fix: `Build the query with a URL library, one value at a time; do not join strings.`,

@@ -37,13 +37,8 @@ var RESTVerb = &analysis.Rule{
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7", a2a.V0_2),
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("3.5.3", a2a.V0_3),
-		rule.Cite("5.3", a2a.V1_0),
-		rule.Cite("11.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("3.5.3", a2a.V0_3).And("5.3", a2a.V1_0).
+		And("11.3", a2a.V1_0),
 	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent answers
 another one with 404 or 405, or does something else than the client meant.`,
 	Fix: `Use the method of the route: POST for message:send, message:stream, :cancel and new push configs, GET for tasks,
@@ -92,10 +87,7 @@ var RESTRouteKnown = &analysis.Rule{
 	Side:  a2a.Client,
 	On:    analysis.AnswerSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("11.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
 	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is
 none: the agent knows no such path, and the call fails as if the agent were not there.`,
 	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID,
@@ -233,15 +225,12 @@ pages that are not JSON, and errors that gateways answer on their own. Parameter
 
 // RESTBodyObject reports a request body that is JSON, but no object.
 var RESTBodyObject = &analysis.Rule{
-	ID:    "rest-body-object",
-	Title: "request body is not the request object",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	On:    analysis.RequestSeen,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("11.4", a2a.V1_0),
-	),
+	ID:     "rest-body-object",
+	Title:  "request body is not the request object",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Covers: []string{"req-push-config", "msg-object", "unknown-field"},
 	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
 can read no field of it: the call is refused, or does something with nothing in it.`,
@@ -273,10 +262,7 @@ var RESTSuccessStatus = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	On:    analysis.AnswerSeen,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("11.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Doc: `A call that succeeded is answered with 200 in all examples, though no sentence demands it. Clients that compare the
 status with 200, as generated ones do, take any other one for a failure and throw the result away.`,
 	Fix:    `Answer 200 with the result, also where a task was created or goes on.`,
@@ -304,10 +290,7 @@ var RESTAnswerMissing = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Agent,
 	On:    analysis.AnswerSeen,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("11.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Doc: `Nearly every call returns something: a task, a message, a list, a config. Under a status of success without a
 body the client has no id to go on with, and the task that it may have started is lost to it.`,
 	Fix: `Send the result as JSON with status 200. An empty list is a result too.`,

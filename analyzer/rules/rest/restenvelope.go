@@ -126,7 +126,7 @@ var RESTErrorMessage = &analysis.Rule{
 	ID:    "rest-error-message",
 	Title: "error.message missing or not a string",
 	Level: analysis.Must,
-	Cites: append(rule.Cite("11.6", a2a.V1_0), rule.Cite("3.3.2", a2a.V1_0)...),
+	Cites: rule.Cite("11.6", a2a.V1_0).And("3.3.2", a2a.V1_0),
 	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell
 them which of their values was wrong.`,
 	Fix: `Send a short sentence as error.message.`,

@@ -34,10 +34,7 @@ var RESTErrorNot2xx = &analysis.Rule{
 	Title: "error body under a 2xx status",
 	Level: analysis.Must,
 	On:    analysis.AnswerSeen | analysis.EventSeen,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("11.6", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.6", a2a.V1_0),
 	Doc: `Over HTTP+JSON the status code says whether a call succeeded. A client that reads 200 takes the body for a task
 or a message, and fails in a place that has nothing to do with the cause.`,
 	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is
@@ -72,14 +69,10 @@ func errorBody(p *analysis.Pass) (pointer string, failed bool) {
 
 // RESTErrorBody reports an error that says nothing a program could read.
 var RESTErrorBody = &analysis.Rule{
-	ID:    "rest-error-body",
-	Title: "error answer without a code and a message",
-	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("3.3.2", a2a.V1_0),
-		rule.Cite("11.6", a2a.V1_0),
-	),
+	ID:     "rest-error-body",
+	Title:  "error answer without a code and a message",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("3.3.2", a2a.V1_0).And("11.6", a2a.V1_0),
 	Covers: []string{"outcome-no-protocol"},
 	Doc: `An error says in JSON which one it is and why. From an empty body or a page of text a client learns that
 something failed, and not whether to repair the request, to try again or to give up.`,

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -17,11 +16,7 @@ var RESTV1Prefix = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen | analysis.OutcomeSeen,
-	Cites: slices.Concat(
-		rule.Cite("7", a2a.V0_2),
-		rule.Cite("3.2.3", a2a.V0_3),
-		rule.Cite("11.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
 	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have
 such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all routes begin with /v1: an agent that takes them
 without is kinder than others will be.`,

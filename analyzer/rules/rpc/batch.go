@@ -14,6 +14,7 @@ var Batch = rule.Family{
 	Category: analysis.ErrorHandling,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("JSON-RPC 2.0 §6", rule.Every...),
+	If:       analysis.Batched,
 }.Of(
 	RPCBatchEmpty,
 	RPCIDReuseInflight,
@@ -30,7 +31,6 @@ var RPCBatchEmpty = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
-	If:    analysis.Batched,
 	Doc: `A batch holds at least one request. An empty array asks nothing, and the agent has to answer it with an error
 that belongs to no call.`,
 	Fix:    `Send nothing while there is nothing to ask.`,
@@ -54,7 +54,6 @@ var RPCIDReuseInflight = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerExchange,
 	On:    analysis.RequestSeen,
-	If:    analysis.Batched,
 	Cites: rule.Cite("JSON-RPC 2.0 §6", rule.Every...),
 	Doc: `Answers to a batch come in any order and are known by their id alone. With the same id twice the client cannot
 tell which answer belongs to which call.`,
@@ -88,7 +87,6 @@ var RPCBatchStream = &analysis.Rule{
 	Side:     a2a.Client,
 	Once:     analysis.PerExchange,
 	On:       analysis.RequestSeen,
-	If:       analysis.Batched,
 	Doc: `A batch is answered with one array, a streaming method with an event stream: what an agent does with one inside
 the other, no version of A2A says. Most refuse it or never answer that call.`,
 	Fix:    `Send streaming calls in requests of their own.`,
@@ -111,7 +109,6 @@ var RPCBatchResponseArray = &analysis.Rule{
 	Level: analysis.Should,
 	Side:  a2a.Agent,
 	On:    analysis.AnswerSeen,
-	If:    analysis.Batched,
 	Doc: `The answer to a batch is an array with a response for each call, even if it is only one. A client that sent
 several and gets one object does not know what became of the others.`,
 	Fix:    `Put the responses into an array, or refuse batches with one error.`,
@@ -141,7 +138,6 @@ var RPCBatchResponseComplete = &analysis.Rule{
 	Side:  a2a.Agent,
 	Once:  analysis.PerExchange,
 	On:    analysis.AnswerSeen,
-	If:    analysis.Batched,
 	Doc: `The answer to a batch holds one response for each call that has an id. A client waits without end for the
 one that is missing, and takes the second of two for the answer to something else.`,
 	Fix: `Collect one response for each call with an id, failed ones included, before the array is sent.`,
@@ -208,7 +204,6 @@ var RPCBatchResponseEmptyArray = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Agent,
 	On:    analysis.AnswerSeen,
-	If:    analysis.Batched,
 	Doc: `Where there is nothing to answer, because all calls of a batch are notifications, nothing is sent. An empty array
 is neither an answer nor none, and clients that read the first element of it fail.`,
 	Fix:    `Answer a batch of notifications with no body; any other one with a response for each call that has an id.`,

@@ -17,6 +17,7 @@ var ErrorCodes = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("8.1", rule.Before1...).And("JSON-RPC 2.0 §5.1", a2a.V1_0),
 }.Of(
 	RPCErrorCodeReserved,
 	RPCErrorCodeA2ARange,
@@ -136,10 +137,6 @@ var RPCParseErrorUnfounded = &analysis.Rule{
 	Title: "parse error about well-formed JSON",
 	Level: analysis.Must,
 	If:    analysis.Refused,
-	Cites: slices.Concat(
-		rule.Cite("8.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
-	),
 	Doc: `The code -32700 says that the request is not JSON at all, and this one is. The client's author looks for a
 broken serialiser or a truncated body, while the fault is in one of the values.`,
 	Fix: `Answer -32700 only where the JSON parser fails. A request that is JSON and does not fit the schema is -32600 or
@@ -171,10 +168,6 @@ var RPCInvalidJSONWrongCode = &analysis.Rule{
 	Title: "request that is not JSON refused with the wrong error",
 	Level: analysis.Must,
 	If:    analysis.Refused,
-	Cites: slices.Concat(
-		rule.Cite("8.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
-	),
 	Doc: `A body that is not JSON is refused with -32700. With another code the client's author looks at the members
 of a request that never had any, since its text is broken.`,
 	Fix: `Map the failure of the JSON parser to -32700, before anything else is looked at.`,
@@ -200,10 +193,6 @@ var RPCInvalidRequestWrongCode = &analysis.Rule{
 	ID:    "rpc-invalid-request-wrong-code",
 	Title: "JSON that is not a JSON-RPC request not refused as such",
 	Level: analysis.Should,
-	Cites: slices.Concat(
-		rule.Cite("8.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
-	),
 	Doc: `JSON that is not a request object is refused with -32600. An agent that runs it all the same lets faulty
 clients pass that fail at every other agent; another code hides that the envelope is wrong.`,
 	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them is not as JSON-RPC 2.0 wants it.`,
@@ -252,10 +241,6 @@ var RPCInvalidRequestUnfounded = &analysis.Rule{
 	Title: "valid JSON-RPC request refused as invalid",
 	Level: analysis.Should,
 	If:    analysis.Refused,
-	Cites: slices.Concat(
-		rule.Cite("8.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
-	),
 	Doc: `The code -32600 says that the JSON is not a request object of JSON-RPC, and this one is. The client's author
 searches the envelope for a fault that is in the parameters, or in the agent.`,
 	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the
@@ -283,12 +268,8 @@ method than POST; refusals that may come before the body is read. Where the para
 			if name != a2a.InvalidRequest {
 				return
 			}
-			worst := analysis.Warning
-			if !surelyValid(call) {
-				worst = analysis.Note
-			}
 			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0",
-				"expected a code that says what is wrong with it", analysis.AtMost(worst))
+				"expected a code that says what is wrong with it", analysis.AtMostIf(!surelyValid(call), analysis.Note))
 		})
 	},
 }

@@ -18,6 +18,7 @@ var ErrorInfo = rule.Family{
 	Side:     a2a.Agent,
 	Once:     analysis.PerExchange,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
+	If:       analysis.Refused,
 }.Of(
 	RPCA2AErrorInfo,
 	RPCErrorInfoDomain,
@@ -73,7 +74,6 @@ var RPCA2AErrorInfo = &analysis.Rule{
 	ID:       "rpc-a2a-errorinfo",
 	Title:    "error of A2A without ErrorInfo",
 	Level:    analysis.Should,
-	If:       analysis.Refused,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.5", a2a.V1_0),
 	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that
@@ -107,7 +107,6 @@ var RPCErrorInfoDomain = &analysis.Rule{
 	ID:       "rpc-errorinfo-domain",
 	Title:    "ErrorInfo of A2A with another domain",
 	Level:    analysis.Must,
-	If:       analysis.Refused,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes
@@ -138,7 +137,6 @@ var RPCErrorInfoReason = &analysis.Rule{
 	ID:       "rpc-errorinfo-reason",
 	Title:    "ErrorInfo with a reason that A2A does not have",
 	Level:    analysis.Must,
-	If:       analysis.Refused,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at
@@ -195,7 +193,6 @@ var RPCErrorInfoCodeMatch = &analysis.Rule{
 	ID:       "rpc-errorinfo-code-match",
 	Title:    "reason and code name different errors",
 	Level:    analysis.Must,
-	If:       analysis.Refused,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.4", a2a.V1_0),
 	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
@@ -227,7 +224,6 @@ var RPCValidationDetail = &analysis.Rule{
 	ID:       "rpc-validation-detail",
 	Title:    "parameters refused without saying which",
 	Level:    analysis.Should,
-	If:       analysis.Refused,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to

@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -15,6 +13,7 @@ var Responses = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.11.2", rule.Before1...).And("JSON-RPC 2.0 §5", a2a.V1_0),
 }.Of(
 	RPCResponseJSONRPC,
 	RPCResponseIDPresent,
@@ -33,10 +32,6 @@ var RPCResponseJSONRPC = &analysis.Rule{
 	Title: `JSON-RPC response without "jsonrpc":"2.0"`,
 	Level: analysis.Must,
 	Once:  analysis.PerExchange,
-	Cites: slices.Concat(
-		rule.Cite("6.11.2", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
 	Doc: `Every JSON-RPC 2.0 response, each event of a stream included, carries the member jsonrpc with exactly the string
 "2.0". Clients use it to tell a response from anything else that may come with status 200.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
@@ -68,10 +63,6 @@ var RPCResponseIDPresent = &analysis.Rule{
 	Title: "JSON-RPC response without id",
 	Level: analysis.Must,
 	Once:  analysis.PerExchange,
-	Cites: slices.Concat(
-		rule.Cite("6.11.2", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
 	Doc: `Every response object has the member id, be it null. Typed clients refuse to read a response without one, and
 those that wait for the answer to a certain call never see it.`,
 	Fix: `Copy the id of the request into every response, errors and events of streams included; send null where the
@@ -97,10 +88,6 @@ var RPCIDEcho = &analysis.Rule{
 	Title: "JSON-RPC response id differs from the request's",
 	Level: analysis.Must,
 	On:    analysis.AnswerSeen,
-	Cites: slices.Concat(
-		rule.Cite("6.11.2", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
 	Doc: `A response carries the id of its request, with the same JSON type. A client that has several calls under way
 finds the caller by it: with another id the answer is lost or reaches the wrong one.`,
 	Fix: `Copy the id of the request as it came: a number stays that number, a string that string.`,
@@ -145,10 +132,6 @@ var RPCIDNullParseError = &analysis.Rule{
 	ID:    "rpc-id-null-parse-error",
 	Title: "error about an unreadable request with an id",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.11.2", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
 	Doc: `When the id of a request cannot be told, the error that answers it carries null. An id that the agent made up
 reaches a call that has nothing to do with it, or none.`,
 	Fix: `Send "id": null with -32700, and with -32600 for a request whose id is missing or of a wrong type.`,
@@ -184,10 +167,6 @@ var RPCIDNullUnjustified = &analysis.Rule{
 	Title: "null id in the answer to a request that has one",
 	Level: analysis.Must,
 	On:    analysis.AnswerSeen,
-	Cites: slices.Concat(
-		rule.Cite("6.11.2", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
 	Doc: `A null id says that the request could not be read so far as to know its id. A client with several calls under way
 cannot tell which of them this answers, and drops it.`,
 	Fix: `Keep the id of the request at hand in error handlers too, and send it in every answer except to a request that
@@ -225,10 +204,7 @@ var RPCResultXorError = &analysis.Rule{
 	Title: "JSON-RPC response with both result and error, or neither",
 	Level: analysis.Must,
 	Once:  analysis.PerExchange,
-	Cites: slices.Concat(
-		rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
 	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both. A successful call without
@@ -294,10 +270,7 @@ var RPCResultNull = &analysis.Rule{
 	Title: "null result of a method that returns an object",
 	Level: analysis.Must,
 	Once:  analysis.PerExchange,
-	Cites: slices.Concat(
-		rule.Cite("7", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("7", a2a.V0_2, a2a.V0_3).And("3.1", a2a.V1_0),
 	Doc: `Every method of A2A but the deletion of a push config returns an object or a list. A client that gets null has
 been told that the call succeeded, and falls over the first member it reads.`,
 	Fix: `Return the task, message, config or card; answer with an error if there is none. A list without entries is an

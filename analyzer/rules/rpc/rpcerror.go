@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
@@ -29,10 +27,7 @@ var RPCErrorObject = &analysis.Rule{
 	ID:    "rpc-error-object",
 	Title: "JSON-RPC error is not an object",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.12", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.12", rule.Before1...).And("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place
 cannot read the answer, and report a broken connection where the agent meant to say why it refused.`,
 	Fix: `Send {"code": -32603, "message": "..."} with the code that fits.`,
@@ -80,10 +75,7 @@ var RPCErrorMessage = &analysis.Rule{
 	Title: "JSON-RPC error message missing or not a string",
 	Level: analysis.Must,
 	If:    analysis.Refused,
-	Cites: slices.Concat(
-		rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...),
-		rule.Cite("3.3.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...).And("3.3.2", a2a.V1_0),
 	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
 code alone does not tell them which of their values was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,

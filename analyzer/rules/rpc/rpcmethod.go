@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -212,10 +211,7 @@ var RPCMethodKnown = &analysis.Rule{
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen | analysis.AnswerSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7", rule.Before1...),
-		rule.Cite("9.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7", rule.Before1...).And("9.4", a2a.V1_0),
 	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it, or the agent
 says that it has no such method and the name is all but that of one which A2A has. Mostly it is a misspelt name: methods
 are compared exactly, capital letters included.`,
@@ -283,10 +279,7 @@ var RPCUnknownMethodCode = &analysis.Rule{
 	On:    analysis.AnswerSeen | analysis.EventSeen,
 	If:    analysis.Refused,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("8.1", rule.Before1...),
-		rule.Cite("9.5", a2a.V1_0),
-	),
+	Cites: rule.Cite("8.1", rule.Before1...).And("9.5", a2a.V1_0),
 	Doc: `A method that the agent does not have is refused with -32601. By that code a client learns that the agent is
 older or does less, and can do without; any other code makes it repair its parameters or try again.`,
 	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -36,10 +35,7 @@ var RPCRequestIsObject = &analysis.Rule{
 	ID:    "rpc-request-is-object",
 	Title: "JSON-RPC request is not an object",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("7", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Doc: `A call is a JSON object, several calls are an array of such objects. Anything else carries neither method nor id:
 the agent can only answer that it did not understand, to nobody in particular.`,
 	Fix: `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds
@@ -70,10 +66,7 @@ var RPCRequestJSONRPC = &analysis.Rule{
 	ID:    "rpc-request-jsonrpc",
 	Title: `JSON-RPC request without "jsonrpc":"2.0"`,
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
-		rule.Cite("9.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
 	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
 request without it, so a client that leaves it out works with some agents only.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
@@ -86,11 +79,8 @@ note, since that schema gives it a default.`,
 			if version.Is("2.0") {
 				return
 			}
-			worst := analysis.Error
-			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analysis.Note
-			}
-			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`, analysis.AtMost(worst))
+			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analysis.Quote(version), `expected "2.0"`,
+				analysis.AtMostIf(!version.Exists() && p.Dialects == a2a.Of(a2a.V0_1), analysis.Note))
 		})
 	},
 }
@@ -124,10 +114,7 @@ var RPCParamsObject = &analysis.Rule{
 	ID:    "rpc-params-object",
 	Title: "parameters of an A2A method by position",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("7.1", rule.Before1...),
-		rule.Cite("9.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.1", rule.Before1...).And("9.4", a2a.V1_0),
 	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
 object. An agent has no way to know what the elements of an array mean.`,
 	Fix: `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes
@@ -177,10 +164,7 @@ var RPCIDType = &analysis.Rule{
 	ID:    "rpc-id-type",
 	Title: "JSON-RPC id of a wrong type",
 	Level: analysis.Must,
-	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Doc: `The id of a request is a string or a number. An agent cannot echo another value in a way that its clients agree
 on, and has to refuse the request without saying which one it means.`,
 	Fix:    `Use a number that counts up, or a UUID as a string.`,
@@ -204,10 +188,7 @@ var RPCIDNull = &analysis.Rule{
 	ID:    "rpc-id-null",
 	Title: "JSON-RPC request with a null id",
 	Level: analysis.Should,
-	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Doc: `In a response null stands for an id that could not be read. A client that asks with null cannot tell its answer
 from such an error, and some agents take the request for one that wants no answer.`,
 	Fix:    `Give every request an id of its own: a number that counts up, or a UUID as a string.`,
@@ -219,12 +200,9 @@ from such an error, and some agents take the request for one that wants no answe
 				return
 			}
 			p.Applied()
-			worst := analysis.Warning
-			if p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analysis.Note
-			}
 			if id.IsNull() {
-				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number", analysis.AtMost(worst))
+				p.Report(p.Place.At(at+"/id"), "id is null", "expected a string or a number",
+					analysis.AtMostIf(p.Dialects == a2a.Of(a2a.V0_1), analysis.Note))
 			}
 		})
 	},
@@ -235,10 +213,7 @@ var RPCIDFraction = &analysis.Rule{
 	ID:    "rpc-id-fraction",
 	Title: "JSON-RPC id with a fraction",
 	Level: analysis.Should,
-	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
-		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
 	Doc: `Fractions rarely survive the way through a parser and back: 1.1 may return as 1.1000000000000001, or as 1. Then
 the client does not know the answer for its own.`,
 	Fix:    `Use whole numbers or strings. A time stamp serves as an id once it is rounded.`,
@@ -263,10 +238,7 @@ var RPCIDMissing = &analysis.Rule{
 	Title: "A2A method called without an id",
 	Level: analysis.Must,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.11.1", rule.Before1...),
-		rule.Cite("9.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
 	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id of the
 task that it has just started, nor that the call failed.`,
 	Fix: `Send an id with every call: a number that counts up, or a UUID as a string.`,

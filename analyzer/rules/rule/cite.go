@@ -1,13 +1,21 @@
 package rule
 
 import (
+	"slices"
+
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 )
 
+// Citations are what a rule rests on.
+type Citations []a2a.Cite
+
 // Cite names one section for each of several dialects.
-func Cite(section string, in ...a2a.Dialect) []a2a.Cite {
-	cites := make([]a2a.Cite, 0, len(in))
+func Cite(section string, in ...a2a.Dialect) Citations { return Citations(nil).And(section, in...) }
+
+// And returns what is cited and one more section for each of several dialects.
+func (c Citations) And(section string, in ...a2a.Dialect) Citations {
+	cites := slices.Clone(c)
 	for _, d := range in {
 		cites = append(cites, a2a.Cite{In: d, Section: section})
 	}

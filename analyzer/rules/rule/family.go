@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
@@ -12,9 +13,14 @@ type Family struct {
 	Name string // as users see it: the chapter's file, and the folder of its transcripts
 
 	// For every rule. A family whose rules differ in one of them leaves it to the rules.
-	Side   a2a.Side
-	Once   analysis.Scope
+	Side a2a.Side
+	Once analysis.Scope
+
+	// For every rule, with what it states itself.
+	Either bool
 	OfCard bool
+	If     analysis.Traits
+	Needs  []*analysis.Tracker
 
 	// For the rules that state none.
 	Category analysis.Category
@@ -41,7 +47,9 @@ func (f Family) Of(rules ...*analysis.Rule) []*analysis.Rule {
 		if f.Once != 0 {
 			r.Once = f.Once
 		}
-		r.OfCard = r.OfCard || f.OfCard
+		r.Either, r.OfCard = r.Either || f.Either, r.OfCard || f.OfCard
+		r.If |= f.If
+		r.Needs = slices.Concat(f.Needs, r.Needs)
 		if r.Category == "" {
 			r.Category = f.Category
 		}

@@ -7,29 +7,35 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
 func TestFamilyFillsIn(t *testing.T) {
 	family := rule.Family{
-		Name: "chunk", Side: a2a.Agent, Once: analysis.PerExchange,
+		Name: "chunk", Side: a2a.Agent, Once: analysis.PerExchange, Either: true, If: analysis.OfStream,
+		Needs:    []*analysis.Tracker{card.Tracker},
 		Category: analysis.Streaming, On: analysis.EventSeen, Bindings: rule.OnCall, Cites: rule.Cite("7.2.3", a2a.V0_3),
 	}
 	own := analysis.Rule{
 		ID: "own", Category: analysis.Interop, On: analysis.TaskSeen, Bindings: rule.OnRPC, Cites: rule.Cite("1", a2a.V1_0),
+		If: analysis.Refused, Needs: []*analysis.Tracker{task.Tracker},
 	}
 	plain := analysis.Rule{ID: "plain"}
 	want := []*analysis.Rule{
 		{
-			ID: "own", Family: "chunk", Side: a2a.Agent, Once: analysis.PerExchange,
+			ID: "own", Family: "chunk", Side: a2a.Agent, Once: analysis.PerExchange, Either: true,
+			If: analysis.OfStream | analysis.Refused, Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
 			Category: analysis.Interop, On: analysis.TaskSeen, Bindings: rule.OnRPC, Cites: rule.Cite("1", a2a.V1_0),
 		},
 		{
-			ID: "plain", Family: "chunk", Side: a2a.Agent, Once: analysis.PerExchange,
+			ID: "plain", Family: "chunk", Side: a2a.Agent, Once: analysis.PerExchange, Either: true,
+			If: analysis.OfStream, Needs: []*analysis.Tracker{card.Tracker},
 			Category: analysis.Streaming, On: analysis.EventSeen, Bindings: rule.OnCall, Cites: rule.Cite("7.2.3", a2a.V0_3),
 		},
 	}
-	if diff := cmp.Diff(want, family.Of(&own, &plain)); diff != "" {
+	if diff := cmp.Diff(want, family.Of(&own, &plain), cmp.Comparer(func(a, b *analysis.Tracker) bool { return a == b })); diff != "" {
 		t.Errorf("rules of the family (-want +got):\n%s", diff)
 	}
 }

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/digest"
@@ -30,11 +29,7 @@ var Chunks = rule.Family{
 )
 
 // citeChunks are the sections about the pieces of an artifact.
-var citeChunks = slices.Concat(
-	rule.Cite("6.7", a2a.V0_1),
-	rule.Cite("7.2.3", a2a.V0_2, a2a.V0_3),
-	rule.Cite("4.2.2", a2a.V1_0),
-)
+var citeChunks = rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0)
 
 // StreamChunkAppendKnown reports a piece that is appended to nothing.
 var StreamChunkAppendKnown = &analysis.Rule{
@@ -60,13 +55,9 @@ makes the task's id and the task may be older: there it is a warning.`,
 		}
 		p.Applied()
 		if artifact.Of(p).Pieces(x).Of(u.Artifact()) == nil {
-			worst := analysis.Error
-			if old {
-				worst = analysis.Warning
-			}
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
 				fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
-				"expected the first piece without append", analysis.AtMost(worst))
+				"expected the first piece without append", analysis.AtMostIf(old, analysis.Warning))
 		}
 	},
 }

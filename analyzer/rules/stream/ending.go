@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -35,16 +34,13 @@ var Endings = rule.Family{
 
 // StreamClosedOnTerminal reports events after the one that ended the task.
 var StreamClosedOnTerminal = &analysis.Rule{
-	ID:    "stream-closed-on-terminal",
-	Title: "stream goes on after the task has ended",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.EventSeen | analysis.StreamEnded,
-	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.1.2", a2a.V1_0),
-		rule.Cite("3.1.6", a2a.V1_0),
-	),
+	ID:     "stream-closed-on-terminal",
+	Title:  "stream goes on after the task has ended",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen | analysis.StreamEnded,
+	Needs:  []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	Cites:  rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable", "stream-no-message-in-task-stream"},
 	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what
 comes later reaches some of them and not others.`,
@@ -171,10 +167,7 @@ var StreamEndsAfterTerminal = &analysis.Rule{
 	Title: "stream stays open after the task has ended",
 	Level: analysis.Must,
 	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.1.2", a2a.V1_0),
-		rule.Cite("3.1.6", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Doc: `When a task reaches a terminal state the agent closes its streams. There is no other sign in 1.0 that nothing
 more will come: a client that reads to the end waits until something times out.`,
 	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The connection
@@ -196,10 +189,7 @@ var StreamClosesAfterFinal = &analysis.Rule{
 	Title: "stream stays open after final:true",
 	Level: analysis.Should,
 	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("9.2", a2a.V0_1),
-		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
-	),
+	Cites: rule.Cite("9.2", a2a.V0_1).And("9.3", a2a.V0_2, a2a.V0_3),
 	Doc: `After the event with final:true the agent typically closes the stream. A client that reads to the end of the
 body, not to that event, waits until something times out.`,
 	Fix: `End the body of the answer right after the final event. The connection itself may be kept.`,
@@ -289,10 +279,7 @@ var StreamTruncated = &analysis.Rule{
 	Title: "agent ends the stream while the task is active",
 	Level: analysis.Should,
 	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.2", rule.Before1...),
-		rule.Cite("11.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.2", rule.Before1...).And("11.7", a2a.V1_0),
 	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the
 client without the outcome: it has to find out by itself that it should ask again.`,
 	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the
@@ -324,11 +311,7 @@ var StreamEmpty = &analysis.Rule{
 	Title: "stream without any event",
 	Level: analysis.Must,
 	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.2", rule.Before1...),
-		rule.Cite("3.1.2", a2a.V1_0),
-		rule.Cite("3.1.6", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Doc: `The agent opened a stream and closed it without an event. The client has neither an answer nor an error: it does
 not know whether its message was taken.`,
 	Fix: `Send the Task or Message as the first event, and an error where there is none. Look for a handler that fails
@@ -362,10 +345,7 @@ var StreamStillOpen = &analysis.Rule{
 	ID:    "stream-still-open",
 	Title: "stream was open when the recording stopped",
 	Level: analysis.Advice,
-	Cites: slices.Concat(
-		rule.Cite("7.2", rule.Before1...),
-		rule.Cite("3.1.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0),
 	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known
 of how the stream would have ended, and a verdict should not pass over it.`,
 	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,

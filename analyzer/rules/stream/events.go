@@ -3,7 +3,6 @@ package stream
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,12 +29,7 @@ var Events = rule.Family{
 )
 
 // citeData are the sections about what the data of an event holds.
-var citeData = slices.Concat(
-	rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
-	rule.Cite("3.3.1", a2a.V0_3),
-	rule.Cite("9.4.2", a2a.V1_0),
-	rule.Cite("11.7", a2a.V1_0),
-)
+var citeData = rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).And("11.7", a2a.V1_0)
 
 // SSEUTF8 reports an event that is no UTF-8.
 var SSEUTF8 = &analysis.Rule{

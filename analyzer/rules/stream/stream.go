@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -16,6 +15,7 @@ var Streams = rule.Family{
 	Category: analysis.Streaming,
 	Side:     a2a.Agent,
 	On:       analysis.EventSeen,
+	Bindings: rule.OnCall,
 }.Of(
 	StreamFirstEvent,
 	StreamSubscribeFirstTask,
@@ -30,11 +30,10 @@ var Streams = rule.Family{
 
 // StreamFirstEvent reports a stream that does not begin with a Task or a Message.
 var StreamFirstEvent = &analysis.Rule{
-	ID:       "stream-first-event",
-	Title:    "stream begins with neither Task nor Message",
-	Level:    analysis.Must,
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	ID:    "stream-first-event",
+	Title: "stream begins with neither Task nor Message",
+	Level: analysis.Must,
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
 Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
@@ -53,11 +52,10 @@ Updates name a task by its id only: a client that never saw the task cannot tell
 
 // StreamSubscribeFirstTask reports a subscription that does not begin with the task.
 var StreamSubscribeFirstTask = &analysis.Rule{
-	ID:       "stream-subscribe-first-task",
-	Title:    "subscription does not begin with the Task",
-	Level:    analysis.Must,
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	ID:    "stream-subscribe-first-task",
+	Title: "subscription does not begin with the Task",
+	Level: analysis.Must,
+	Cites: rule.Cite("3.1.6", a2a.V1_0),
 	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
 so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
 	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
@@ -77,14 +75,13 @@ so this snapshot is all that a client gets to know of it: without it the client 
 
 // StreamMessageOnly reports events after the Message that is the whole answer.
 var StreamMessageOnly = &analysis.Rule{
-	ID:       "stream-message-only",
-	Title:    "stream goes on after its Message",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	On:       analysis.EventSeen | analysis.StreamEnded,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	ID:    "stream-message-only",
+	Title: "stream goes on after its Message",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen | analysis.StreamEnded,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
 answer and stop reading: what follows is lost.`,
 	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
@@ -106,13 +103,12 @@ reported.`,
 
 // StreamNoMessageInTaskStream reports a Message among the updates of a task.
 var StreamNoMessageInTaskStream = &analysis.Rule{
-	ID:       "stream-no-message-in-task-stream",
-	Title:    "Message in the stream of a task",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("3.1.2", a2a.V1_0),
+	ID:    "stream-no-message-in-task-stream",
+	Title: "Message in the stream of a task",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
 where there is no task: clients that meet one in between drop it, or take the task for answered.`,
 	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
@@ -133,14 +129,13 @@ is reported.`,
 
 // StreamTaskSnapshotPosition reports a Task in the middle of a stream.
 var StreamTaskSnapshotPosition = &analysis.Rule{
-	ID:       "stream-task-snapshot-position",
-	Title:    "Task in the middle of a stream",
-	Level:    analysis.Should,
-	Once:     analysis.PerExchange,
-	On:       analysis.EventSeen | analysis.StreamEnded,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites:    rule.Cite("11.7", a2a.V1_0),
+	ID:    "stream-task-snapshot-position",
+	Title: "Task in the middle of a stream",
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen | analysis.StreamEnded,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("11.7", a2a.V1_0),
 	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
 expected: clients may take a second Task for the last event, or build the artifacts anew from it and then add to them
 twice.`,
@@ -170,12 +165,8 @@ var StreamRPCEnvelope = &analysis.Rule{
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
-		rule.Cite("3.3.1", a2a.V0_3),
-		rule.Cite("9.4.2", a2a.V1_0),
-	),
-	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
+	Cites:    rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0),
+	Covers:   []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
 	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an
 object without the envelope, or from anything else, they get nothing.`,
 	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
@@ -206,11 +197,7 @@ var StreamRPCID = &analysis.Rule{
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7.2.1", a2a.V0_1),
-		rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.1", a2a.V0_1).And("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
 	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
 client that checks it drops events with another one.`,
 	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
@@ -240,10 +227,7 @@ var StreamRESTBare = &analysis.Rule{
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnREST,
-	Cites: slices.Concat(
-		rule.Cite("3.3.3", a2a.V0_3),
-		rule.Cite("11.7", a2a.V1_0),
-	),
+	Cites:    rule.Cite("3.3.3", a2a.V0_3).And("11.7", a2a.V1_0),
 	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this
 binding finds none of the members that it knows in a JSON-RPC response.`,
 	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
@@ -254,12 +238,9 @@ interface.`,
 			return
 		}
 		p.Applied()
-		worst := analysis.Error
-		if p.Dialects.Has(a2a.V0_3) {
-			worst = analysis.Note
-		}
 		if p.Answer.IsEnvelope {
-			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself", analysis.AtMost(worst))
+			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself",
+				analysis.AtMostIf(p.Dialects.Has(a2a.V0_3), analysis.Note))
 		}
 	},
 }
@@ -273,10 +254,7 @@ var StreamErrorLast = &analysis.Rule{
 	On:       analysis.EventSeen | analysis.StreamEnded,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7.2.1", rule.Before1...),
-		rule.Cite("9.4.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2.1", rule.Before1...).And("9.4.2", a2a.V1_0),
 	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so what comes later reaches
 nobody, while the agent believes it was delivered. No sentence since 0.1 says so outright.`,
 	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an

@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -18,6 +17,7 @@ var Cancel = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 }.Of(
 	StateCancelTerminal,
 	StateCancelTerminalCode,
@@ -30,8 +30,7 @@ var StateCancelTerminal = &analysis.Rule{
 	Title: "cancellation of a finished task is not refused",
 	Level: analysis.Must,
 	If:    analysis.OfTask,
-	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
+	Cites: rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
 that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
 	Fix: `Answer -32002, TaskNotCancelableError, when the task has ended.`,
@@ -78,8 +77,7 @@ var StateCancelTerminalCode = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen,
 	If:       analysis.OfTask,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
+	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
 (-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure
@@ -116,9 +114,8 @@ var StateCancelChangesTerminal = &analysis.Rule{
 	Title:    "finished task becomes canceled",
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
-	Cites:    slices.Concat(rule.Cite("7.4", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
+	Cites:    rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Covers: []string{
 		"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early",
 		"state-final-state-agrees",

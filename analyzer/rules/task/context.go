@@ -1,8 +1,6 @@
 package task
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/stream"
@@ -218,10 +216,7 @@ var IDContextStable = &analysis.Rule{
 	On:       analysis.TaskSeen,
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.1", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.1", a2a.V1_0),
 	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one
 the next turn lands in another conversation, and what was said before is lost to the agent.`,
 	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
@@ -245,17 +240,14 @@ the next turn lands in another conversation, and what was said before is lost to
 
 // IDStreamContextConsistent reports a stream in two contexts.
 var IDStreamContextConsistent = &analysis.Rule{
-	ID:    "id-stream-context-consistent",
-	Title: "events of one stream name different contexts",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.TaskSeen,
-	If:    analysis.Streamed,
-	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.2.1", a2a.V1_0),
-	),
+	ID:     "id-stream-context-consistent",
+	Title:  "events of one stream name different contexts",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.TaskSeen,
+	If:     analysis.Streamed,
+	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites:  rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0),
 	Covers: []string{"id-context-stable", "id-context-inferred"},
 	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next
 message, which lands in another conversation if that event has another one.`,
@@ -290,10 +282,7 @@ var IDStatusMessageTask = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	On:       analysis.SnapshotSeen | analysis.UpdateSeen,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that
 store messages by these ids file it where nobody looks.`,
 	Fix:    `Write the ids of the task into the message, or none.`,

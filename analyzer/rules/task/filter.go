@@ -19,6 +19,7 @@ var Filter = rule.Family{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+	If:       analysis.OfTasks,
 }.Of(
 	ListSorted,
 	ListFilterContext,
@@ -71,7 +72,6 @@ var ListSorted = &analysis.Rule{
 	ID:    "list-sorted",
 	Title: "tasks of a list are not sorted by time",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Needs: []*analysis.Tracker{page.Tracker},
 	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and
 stop at the first task that they know; what stands behind it they never see.`,
@@ -147,7 +147,6 @@ var ListFilterContext = &analysis.Rule{
 	ID:    "list-filter-context",
 	Title: "list holds a task of another context",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among
 them is confusing at best, and somebody else's data at worst.`,
 	Fix:    `Apply contextId before you page.`,
@@ -179,7 +178,6 @@ var ListFilterStatus = &analysis.Rule{
 	ID:    "list-filter-status",
 	Title: "list holds a task in another state",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows
 those that work. A task in another state is handled wrongly.`,
 	Fix: `Apply status before you page, to the state that you then print.`,
@@ -213,7 +211,6 @@ var ListFilterTime = &analysis.Rule{
 	ID:    "list-filter-time",
 	Title: "list holds a task that is too old",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles
 again what it has handled.`,
 	Fix: `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
@@ -251,7 +248,6 @@ var ListArtifactsOmitted = &analysis.Rule{
 	ID:    "list-artifacts-omitted",
 	Title: "list holds artifacts that were not asked for",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list or
 null in their place tells clients that the task has made nothing.`,
 	Fix:    `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
@@ -293,7 +289,6 @@ var ListDuplicateTask = &analysis.Rule{
 	ID:    "list-duplicate-task",
 	Title: "task is listed twice on a page",
 	Level: analysis.Advice,
-	If:    analysis.OfTasks,
 	Doc:   `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
 	Fix:   `Select tasks by their id. A join that multiplies rows is the usual cause.`,
 	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very
@@ -335,7 +330,6 @@ var ListScope = &analysis.Rule{
 	Level: analysis.Must,
 	Once:  analysis.PerExchange,
 	On:    analysis.TaskSeen,
-	If:    analysis.OfTasks,
 	Needs: []*analysis.Tracker{answer.Tracker},
 	Cites: rule.Cite("13.1", a2a.V1_0),
 	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists

@@ -17,7 +17,9 @@ import (
 var Finished = rule.Family{
 	Name:     "finished",
 	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnCall,
+	Category: analysis.Lifecycle,
 }.Of(
 	StateSendTerminalRejected,
 	StateSendTerminalRejectedV1,
@@ -31,17 +33,12 @@ const unless = "a message id that was sent to the task before (a retry), tasks w
 
 // StateSendTerminalRejected reports a message to a finished task that is not refused, before 1.0.
 var StateSendTerminalRejected = &analysis.Rule{
-	ID:       "state-send-terminal-rejected",
-	Title:    "message to a finished task is not refused",
-	Category: analysis.Lifecycle,
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	On:       analysis.AnswerSeen | analysis.EventSeen,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
-	),
+	ID:     "state-send-terminal-rejected",
+	Title:  "message to a finished task is not refused",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("7.2", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
 success believes that its message is being worked on, while the others that know the task have stopped looking.`,
@@ -54,18 +51,13 @@ or a message is a note. Where no card says whether the agent may be older than 0
 
 // StateSendTerminalRejectedV1 is the same for 1.0, which names the error.
 var StateSendTerminalRejectedV1 = &analysis.Rule{
-	ID:       "state-send-terminal-rejected-v1",
-	Title:    "message to a finished task is not refused",
-	Category: analysis.Lifecycle,
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	On:       analysis.AnswerSeen | analysis.EventSeen,
-	If:       analysis.NamesTask,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.1.1", a2a.V1_0),
-		rule.Cite("3.1.2", a2a.V1_0),
-	),
+	ID:     "state-send-terminal-rejected-v1",
+	Title:  "message to a finished task is not refused",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("3.1.1", a2a.V1_0).And("3.1.2", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that
 gets a success believes that its message is being worked on, while the others that know the task have stopped looking.`,
@@ -115,7 +107,6 @@ var StateSendTerminalCode = &analysis.Rule{
 	Title:    "message to a finished task refused with the wrong error",
 	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
-	On:       analysis.AnswerSeen | analysis.EventSeen,
 	If:       analysis.NamesTask,
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
@@ -143,15 +134,14 @@ began.`,
 
 // StateSubscribeTerminal reports a subscription to a finished task that is not refused.
 var StateSubscribeTerminal = &analysis.Rule{
-	ID:       "state-subscribe-terminal",
-	Title:    "subscription to a finished task is not refused",
-	Category: analysis.Lifecycle,
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	On:       analysis.EventSeen,
-	Needs:    []*analysis.Tracker{stream.Tracker, task.Tracker},
-	Cites:    rule.Cite("3.1.6", a2a.V1_0),
-	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
+	ID:     "state-subscribe-terminal",
+	Title:  "subscription to a finished task is not refused",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen,
+	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites:  rule.Cite("3.1.6", a2a.V1_0),
+	Covers: []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
 same makes the client wait for updates that cannot come, or take up a task that is over.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,

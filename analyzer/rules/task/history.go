@@ -39,11 +39,7 @@ is a warning: there the limit stands in the schema's comments only.`,
 		if !ok || limit < 0 {
 			return
 		}
-		worst := analysis.Error
-		if p.Answer.Payload.Kind == a2a.TaskListPayload {
-			worst = analysis.Warning
-		}
-		checkHistory(p, limit, analysis.AtMost(worst))
+		checkHistory(p, limit, analysis.AtMostIf(p.Answer.Payload.Kind == a2a.TaskListPayload, analysis.Warning))
 	},
 }
 

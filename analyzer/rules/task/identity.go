@@ -17,6 +17,7 @@ var Identity = rule.Family{
 	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
 	On:       analysis.TaskSeen,
+	Bindings: rule.OnCall,
 }.Of(
 	IDTaskEchoV01,
 	IDSessionEchoV01,
@@ -107,25 +108,18 @@ follows several tasks files the event under the wrong one, or drops it.`,
 			return
 		}
 		p.Applied()
-		worst := analysis.Error
-		if call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID {
-			worst = analysis.Note
-		}
-		reportOtherTask(p, "as the client sent it", analysis.AtMost(worst))
+		reportOtherTask(p, "as the client sent it",
+			analysis.AtMostIf(call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID, analysis.Note))
 	},
 }
 
 // IDGetEcho reports an answer with another task than was asked for.
 var IDGetEcho = &analysis.Rule{
-	ID:       "id-get-echo",
-	Title:    "another task than was asked for",
-	Level:    analysis.Must,
-	If:       analysis.OfTask,
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.3", rule.Before1...),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
+	ID:    "id-get-echo",
+	Title: "another task than was asked for",
+	Level: analysis.Must,
+	If:    analysis.OfTask,
+	Cites: rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to
 the wrong client; after a cancel it may be the one that was stopped.`,
 	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
@@ -142,16 +136,12 @@ the wrong client; after a cancel it may be the one that was stopped.`,
 
 // IDTaskUnique reports one task id for two tasks.
 var IDTaskUnique = &analysis.Rule{
-	ID:       "id-task-unique",
-	Title:    "two sends were given the same new task id",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	Needs:    []*analysis.Tracker{task.Tracker},
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.4.2", a2a.V1_0),
-	),
+	ID:    "id-task-unique",
+	Title: "two sends were given the same new task id",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	Needs: []*analysis.Tracker{task.Tracker},
+	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V1_0),
 	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
 clients are given the same id, each reads the other's answers and can cancel the other's work.`,
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
@@ -195,16 +185,12 @@ func mayContinue(known *task.Task, contextID string, references []string) bool {
 
 // IDTaskContinued reports a new task where a message went on with an old one.
 var IDTaskContinued = &analysis.Rule{
-	ID:       "id-task-continued",
-	Title:    "message to an active task is answered with another task",
-	Level:    analysis.Should,
-	If:       analysis.NamesTask,
-	Needs:    []*analysis.Tracker{task.Tracker},
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	ID:    "id-task-continued",
+	Title: "message to an active task is answered with another task",
+	Level: analysis.Should,
+	If:    analysis.NamesTask,
+	Needs: []*analysis.Tracker{task.Tracker},
+	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits without end,
 and what it knows is lost to the new one.`,
 	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
@@ -224,30 +210,22 @@ a note.`,
 		if p.Task.TaskID == active.TaskID {
 			return
 		}
-		worst := analysis.Warning
-		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Note
-		}
 		p.Report(p.Task.TaskIDPlace(),
 			fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analysis.QuoteText(p.Task.TaskID),
 				analysis.QuoteText(active.TaskID), analysis.QuoteText(active.Spelling), active.StatePlace()),
-			"expected the task that the message names", analysis.AtMost(worst))
+			"expected the task that the message names", analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Note))
 	},
 }
 
 // IDStreamTaskConsistent reports a stream about two tasks.
 var IDStreamTaskConsistent = &analysis.Rule{
-	ID:       "id-stream-task-consistent",
-	Title:    "events of one stream name different tasks",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	If:       analysis.Streamed,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.2", a2a.V1_0),
-	),
+	ID:    "id-stream-task-consistent",
+	Title: "events of one stream name different tasks",
+	Level: analysis.Must,
+	Once:  analysis.PerExchange,
+	If:    analysis.Streamed,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
 	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of
 another task changes the wrong one.`,
 	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
@@ -268,17 +246,12 @@ another task changes the wrong one.`,
 
 // IDSubscribeMatch reports a stream about another task than was subscribed to.
 var IDSubscribeMatch = &analysis.Rule{
-	ID:       "id-subscribe-match",
-	Title:    "subscription is about another task",
-	Level:    analysis.Must,
-	Once:     analysis.PerExchange,
-	If:       analysis.OfTask,
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.7", a2a.V0_1),
-		rule.Cite("7.9", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.6", a2a.V1_0),
-	),
+	ID:     "id-subscribe-match",
+	Title:  "subscription is about another task",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	If:     analysis.OfTask,
+	Cites:  rule.Cite("7.7", a2a.V0_1).And("7.9", a2a.V0_2, a2a.V0_3).And("3.1.6", a2a.V1_0),
 	Covers: []string{"id-stream-task-consistent"},
 	Doc: `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has
 ended, or failed.`,
@@ -303,10 +276,7 @@ var IDTaskHistoryConsistent = &analysis.Rule{
 	On:       analysis.MessageSeen,
 	If:       analysis.Told,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the
 id that they name shows it under another task, or under one that it has never heard of.`,
 	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,

@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -18,6 +17,8 @@ var Lifecycle = rule.Family{
 	Name:     "lifecycle",
 	Category: analysis.Lifecycle,
 	Side:     a2a.Agent,
+	On:       analysis.TaskSeen,
+	Bindings: rule.OnCall,
 }.Of(
 	StateTerminalImmutable,
 	StateTerminalImmutableEarly,
@@ -32,13 +33,9 @@ var StateTerminalImmutable = &analysis.Rule{
 	Title:    "another state after a terminal state",
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
-	On:       analysis.TaskSeen,
 	Needs:    []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.3", a2a.V1_0),
 	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
 they answer a user, they stop listening), and nothing tells them that it was taken back.`,
 	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same
@@ -89,7 +86,6 @@ var StateTerminalImmutableEarly = &analysis.Rule{
 	Title:    "ended task is taken up again",
 	Level:    analysis.Advice,
 	Once:     analysis.PerExchange,
-	On:       analysis.TaskSeen,
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
@@ -112,17 +108,12 @@ unknown; notifications and replayed events, unless they show another terminal st
 
 // StateFinalStateAgrees reports a poll that contradicts the terminal state that a stream or notification announced.
 var StateFinalStateAgrees = &analysis.Rule{
-	ID:       "state-final-state-agrees",
-	Title:    "polled task contradicts the end that was announced",
-	Level:    analysis.Must,
-	On:       analysis.TaskSeen,
-	If:       analysis.OfTask,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
+	ID:     "state-final-state-agrees",
+	Title:  "polled task contradicts the end that was announced",
+	Level:  analysis.Must,
+	If:     analysis.OfTask,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.1.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
 	Doc: `A stream or a notification said that the task has ended, and a client that asks for the task afterwards is
 told another state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled
@@ -148,17 +139,13 @@ allowed a restart. Where no card says whether the agent may be that old, the fin
 
 // StateStatusRegressTime notes a status that is older than one that came before it.
 var StateStatusRegressTime = &analysis.Rule{
-	ID:       "state-status-regress-time",
-	Title:    "status is older than the one before it",
-	Level:    analysis.Advice,
-	Once:     analysis.PerExchange,
-	On:       analysis.EventSeen,
-	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("6.2", rule.Before1...),
-		rule.Cite("3.5.2", a2a.V1_0),
-	),
+	ID:    "state-status-regress-time",
+	Title: "status is older than the one before it",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	On:    analysis.EventSeen,
+	Needs: []*analysis.Tracker{stream.Tracker},
+	Cites: rule.Cite("6.2", rule.Before1...).And("3.5.2", a2a.V1_0),
 	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were
 made, so either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
 	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
@@ -196,17 +183,13 @@ a 0.x resubscription, and other tasks. Of several such events the first is repor
 
 // StateUnknownTaskKnown notes that a task is not found any more.
 var StateUnknownTaskKnown = &analysis.Rule{
-	ID:       "state-unknown-task-known",
-	Title:    "task is not found shortly after it was shown",
-	Level:    analysis.Advice,
-	On:       analysis.AnswerSeen | analysis.EventSeen,
-	If:       analysis.NamesTask,
-	Needs:    []*analysis.Tracker{task.Tracker},
-	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("8.2", rule.Before1...),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
+	ID:    "state-unknown-task-known",
+	Title: "task is not found shortly after it was shown",
+	Level: analysis.Advice,
+	On:    analysis.AnswerSeen | analysis.EventSeen,
+	If:    analysis.NamesTask,
+	Needs: []*analysis.Tracker{task.Tracker},
+	Cites: rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
 removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
 	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch

@@ -20,6 +20,7 @@ var List = rule.Family{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+	If:       analysis.OfTasks,
 }.Of(
 	ListNextTokenPresent,
 	ListLastPageToken,
@@ -35,7 +36,6 @@ var ListNextTokenPresent = &analysis.Rule{
 	ID:       "list-next-token-present",
 	Title:    "page of tasks without nextPageToken",
 	Level:    analysis.Must,
-	If:       analysis.OfTasks,
 	Bindings: rule.OnJSONCall,
 	Covers:   []string{"list-required-fields"},
 	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
@@ -79,7 +79,6 @@ var ListLastPageToken = &analysis.Rule{
 	ID:    "list-last-page-token",
 	Title: "nextPageToken although all tasks are on the page",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that
 always gives one it asks without end.`,
 	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
@@ -106,7 +105,6 @@ var ListPageTokenIgnored = &analysis.Rule{
 	Title:  "pageToken leads to the same page again",
 	Level:  analysis.Must,
 	Once:   analysis.PerEndpoint,
-	If:     analysis.OfTasks,
 	Needs:  []*analysis.Tracker{page.Tracker},
 	Covers: []string{"list-sorted"},
 	Doc: `A pageToken leads on from the page that gave it. This agent answers with that very page, and the same token: a
@@ -135,7 +133,6 @@ var ListRequiredFields = &analysis.Rule{
 	ID:       "list-required-fields",
 	Title:    "page of tasks is not complete",
 	Level:    analysis.Must,
-	If:       analysis.OfTasks,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("5.7", a2a.V1_0),
 	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
@@ -179,7 +176,6 @@ var ListPageLimit = &analysis.Rule{
 	ID:    "list-page-limit",
 	Title: "more tasks on a page than were asked for",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for
 that many, and may drop the rest.`,
 	Fix:    `Cut the page, and give a nextPageToken for what is left.`,
@@ -232,7 +228,6 @@ var ListPageSizeEcho = &analysis.Rule{
 	ID:    "list-page-size-echo",
 	Title: "pageSize of a page is not its size",
 	Level: analysis.Should,
-	If:    analysis.OfTasks,
 	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
 than was asked for. Clients reckon with it how many pages are to come.`,
 	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
@@ -267,7 +262,6 @@ var ListTotalSize = &analysis.Rule{
 	ID:    "list-total-size",
 	Title: "totalSize is smaller than the page",
 	Level: analysis.Must,
-	If:    analysis.OfTasks,
 	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
 there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,

@@ -1,8 +1,6 @@
 package task
 
 import (
-	"slices"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/answer"
@@ -67,10 +65,7 @@ var ReqToTerminal = &analysis.Rule{
 	Level: analysis.Advice,
 	If:    analysis.NamesTask,
 	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.1.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("3.1.1", a2a.V1_0),
 	Doc: `A task that is completed, failed, canceled or rejected takes no more messages: the agent has to refuse them. No
 sentence forbids a client to try; but this one was told that the task has ended, so that it could have known.`,
 	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds
@@ -198,10 +193,7 @@ var ReqMessageIDReuse = &analysis.Rule{
 	Title: "message id used for another message",
 	Level: analysis.Should,
 	Needs: []*analysis.Tracker{message.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.1.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
 	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under
 that id is never read.`,
 	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the same message again. A

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,11 +34,8 @@ var ReqTaskID = &analysis.Rule{
 	Title:    "request about a task without the task's id",
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.3", rule.Before1...),
-		rule.Cite("3.1.3", a2a.V1_0),
-	),
-	Covers: []string{"field-type", "field-null-required", "unknown-field"},
+	Cites:    rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
+	Covers:   []string{"field-type", "field-null-required", "unknown-field"},
 	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the
 id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
@@ -162,10 +158,7 @@ var ReqHistoryLength = &analysis.Rule{
 	Title:    "historyLength is not a whole number from 0 to 2147483647",
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("7.3.1", rule.Before1...),
-		rule.Cite("3.2.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.3.1", rule.Before1...).And("3.2.4", a2a.V1_0),
 	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction
 or a text an agent refuses the request, or sends what the client did not mean. The number has 32 bits: parsers refuse a
 larger one.`,

@@ -22,10 +22,7 @@ var ExtRequiredMissing = &analysis.Rule{
 	Side:  a2a.Agent,
 	On:    analysis.OutcomeSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.3.4", a2a.V1_0),
-		rule.Cite("4.6.3", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
 same, and reads it without what the extension adds or changes: prices without currency, promises without conditions.`,
 	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension; or drop
@@ -38,12 +35,9 @@ sending a message are a note.`,
 		if uri == "" || !rule.CallSucceeded(p) {
 			return
 		}
-		worst := analysis.Error
-		if !p.Exchange.Call.Operation.Sends() {
-			worst = analysis.Note
-		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), answeredWithout(uri, card),
-			"expected ExtensionSupportRequiredError (-32008)", analysis.AtMost(worst))
+			"expected ExtensionSupportRequiredError (-32008)",
+			analysis.AtMostIf(!p.Exchange.Call.Operation.Sends(), analysis.Note))
 	},
 }
 
@@ -116,11 +110,8 @@ var ExtRequiredMissingCode = &analysis.Rule{
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("3.3.4", a2a.V1_0),
-		rule.Cite("4.6.3", a2a.V1_0),
-	),
-	Covers: rule.CodeRules,
+	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
+	Covers:   rule.CodeRules,
 	Doc: `The card requires an extension, the request does not name it, and the refusal speaks of something else. By
 ExtensionSupportRequiredError (-32008) a client knows what it lacks; with another error it looks for a fault that is not
 there.`,
@@ -152,10 +143,7 @@ var ExtRequiredMissingClient = &analysis.Rule{
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.4.4", a2a.V1_0),
-	),
+	Cites: rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3).And("4.4.4", a2a.V1_0),
 	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent
 has to refuse that, and if it does not, the client misses what the extension says.`,
 	Fix: `Name the extension in A2A-Extensions (before 1.0: X-A2A-Extensions) and act by it; or do not call agents that
@@ -222,10 +210,8 @@ var ExtResponseEcho = &analysis.Rule{
 	Once:  analysis.PerEndpoint,
 	On:    analysis.OutcomeSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
-		rule.Cite("extensions guide §Extension Activation", a2a.V1_0),
-	),
+	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
+		And("extensions guide §Extension Activation", a2a.V1_0),
 	Doc: `The client asks for an extension that the card declares, and the answer does not say whether it is active. The
 client has to guess how to read what it got.`,
 	Fix: `List the extensions that were activated in A2A-Extensions (before 1.0: X-A2A-Extensions) of the answer.`,
@@ -281,10 +267,8 @@ var ExtResponseUnrequested = &analysis.Rule{
 	Once:  analysis.PerEndpoint,
 	On:    analysis.OutcomeSeen,
 	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
-		rule.Cite("extensions guide §Extension Activation", a2a.V1_0),
-	),
+	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
+		And("extensions guide §Extension Activation", a2a.V1_0),
 	Doc: `Extensions are off unless the client asks for them. One that is active all the same may change what the answer
 means, for a client that does not know it.`,
 	Fix: `Activate, and list in the answer, only what the request names.`,
@@ -335,16 +319,13 @@ func answerFields(x *analysis.Exchange) capture.Fields {
 
 // ExtNoFallback reports another version of an extension than the one that was asked for.
 var ExtNoFallback = &analysis.Rule{
-	ID:    "ext-no-fallback",
-	Title: "another version of an extension activated than was asked for",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.OutcomeSeen,
-	Cites: slices.Concat(
-		rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.6.3", a2a.V1_0),
-	),
+	ID:     "ext-no-fallback",
+	Title:  "another version of an extension activated than was asked for",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.OutcomeSeen,
+	Cites:  rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3).And("4.6.3", a2a.V1_0),
 	Covers: []string{"ext-response-unrequested"},
 	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand each
 other: the client takes what it reads for what it asked for.`,

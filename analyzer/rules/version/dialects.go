@@ -2,7 +2,6 @@ package version
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -33,12 +32,9 @@ var DialectMismatch = &analysis.Rule{
 	Gravest: analysis.Error, // where no call ever succeeds
 	Revises: true,
 
-	On:    analysis.AnswerSeen | analysis.EventSeen | analysis.CardMissed | analysis.LinkRefused,
-	Needs: []*analysis.Tracker{card.Tracker, reach.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("5.5", rule.Before1...),
-		rule.Cite("3.6.2", a2a.V1_0),
-	),
+	On:     analysis.AnswerSeen | analysis.EventSeen | analysis.CardMissed | analysis.LinkRefused,
+	Needs:  []*analysis.Tracker{card.Tracker, reach.Tracker},
+	Cites:  rule.Cite("5.5", rule.Before1...).And("3.6.2", a2a.V1_0),
 	Covers: []string{"rpc-method-dialect", "ver-header-present"},
 	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths,
 states and shapes differ between them, so nothing works, and each side's log blames the other. The message says what
@@ -274,12 +270,9 @@ func reportCardPath(p *analysis.Pass, x *analysis.Exchange) {
 		rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
 		return
 	}
-	worst := analysis.Warning
-	if card.Read {
-		worst = analysis.Note // it looks in both places
-	}
 	p.Report(x.RequestPlace().Line(),
 		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
 			analysis.Clip(x.Path), x.Dialects, analysis.Clip(card.Path), card.Place), "expected GET "+analysis.Clip(card.Path),
-		analysis.By(a2a.Client), analysis.AtMost(worst), analysis.Of(x.Keep()))
+		analysis.By(a2a.Client), analysis.AtMostIf(card.Read, analysis.Note), // if it looks in both places
+		analysis.Of(x.Keep()))
 }

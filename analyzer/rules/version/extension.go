@@ -40,10 +40,7 @@ var ExtHeaderName = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
-	Cites: slices.Concat(
-		rule.Cite("3.2.6", a2a.V1_0),
-		rule.Cite("14.2.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.2.6", a2a.V1_0).And("14.2.2", a2a.V1_0),
 	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated,
 and if one of them is required, the call is refused.`,
 	Fix: `Send A2A-Extensions; a client that also serves older agents may send both.`,
@@ -96,10 +93,7 @@ var ExtHeaderFormat = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
-	Cites: slices.Concat(
-		rule.Cite("9.2", a2a.V1_0),
-		rule.Cite("11.2", a2a.V1_0),
-	),
+	Cites: rule.Cite("9.2", a2a.V1_0).And("11.2", a2a.V1_0),
 	Doc: `The extensions stand in one field, with commas between their URIs. Agents that read only the first field, or
 compare what stands between commas, do not find the others.`,
 	Fix:    `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
@@ -168,10 +162,7 @@ var ExtURIVersion = &analysis.Rule{
 	Side:     a2a.Agent,
 	On:       analysis.CardSeen,
 	Bindings: analysis.OnHTTP,
-	Cites: slices.Concat(
-		rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3),
-		rule.Cite("4.6.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3).And("4.6.3", a2a.V1_0),
 	Doc: `A change that breaks an extension needs a new URI. With a version in it the next one is easy to name, and
 people see what they have.`,
 	Fix: `Put a version into the URI: https://example.com/extensions/seats/v1.`,

@@ -14,8 +14,10 @@ import (
 // Legacy is the family of rules about what agents have in common that were written before 0.1 was. No text lays it down
 // in so many words: 0.1 names the members and methods, and the clients of that time need them so.
 var Legacy = rule.Family{
-	Name: "legacy",
-	Side: a2a.Agent,
+	Name:     "legacy",
+	Side:     a2a.Agent,
+	On:       analysis.EarlySeen,
+	Bindings: rule.OnRPC,
 }.Of(
 	LegacyCardComplete,
 	LegacyStreamEvents,
@@ -94,7 +96,6 @@ var LegacyStreamEvents = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	On:       analysis.EventSeen,
 	Needs:    []*analysis.Tracker{stream.Tracker},
-	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_1),
 	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
 each of its events is named status or artifact for what it holds. Clients of that time listen for these names, and never
@@ -144,9 +145,7 @@ var LegacyHistoryPromised = &analysis.Rule{
 	Category: analysis.Lifecycle,
 	Level:    analysis.Advice,
 	Gravest:  analysis.Warning,
-	On:       analysis.EarlySeen,
 	Needs:    []*analysis.Tracker{early.Tracker},
-	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.5.2", a2a.V0_1),
 	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of a task which has ended is told
 less than two states: at least it was submitted, and it ended.`,
@@ -172,9 +171,7 @@ var LegacyCancelRefused = &analysis.Rule{
 	Title:    "task at work could not be canceled before 0.1",
 	Category: analysis.Lifecycle,
 	Level:    analysis.Advice,
-	On:       analysis.EarlySeen,
 	Needs:    []*analysis.Tracker{early.Tracker},
-	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.4", a2a.V0_1),
 	Doc: `The cancellation of a task was refused because it could not be canceled, and the task was at work afterwards.
 Before 0.1 the code -32002 said that a task could not go from one state to another, and from each that is not an end it
@@ -199,9 +196,7 @@ var LegacyWebhookRefused = &analysis.Rule{
 	Title:    "webhook without TLS refused with another error than before 0.1",
 	Category: analysis.ErrorHandling,
 	Level:    analysis.Advice,
-	On:       analysis.EarlySeen,
 	Needs:    []*analysis.Tracker{early.Tracker},
-	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.8", a2a.V0_1),
 	Doc: `A webhook has to be on https, and before 0.1 one that was not was refused with -32004. By another code a client of
 that time looks for the fault in the rest of what it sent.`,

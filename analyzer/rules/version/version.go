@@ -98,10 +98,7 @@ var VerHeaderFormat = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
-	Cites: slices.Concat(
-		rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3),
-		rule.Cite("14.2.1", a2a.V1_0),
-	),
+	Cites: rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3).And("14.2.1", a2a.V1_0),
 	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is
 equal, and refuses the call, or takes it for one of 0.3.`,
 	Fix: `Send the number as the card prints it for the interface, once: A2A-Version: 1.0.`,
@@ -316,10 +313,7 @@ var VerSupportedRefused = &analysis.Rule{
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
 	Needs:    []*analysis.Tracker{card.Tracker},
-	Cites: slices.Concat(
-		rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3),
-		rule.Cite("3.6.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3).And("3.6.2", a2a.V1_0),
 	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client
 that did as the card says has nowhere else to go.`,
 	Fix: `Compare the major and the minor number only; and let the card name what is served: one interface entry for

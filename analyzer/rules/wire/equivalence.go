@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -17,10 +16,7 @@ var Equivalence = rule.Family{
 	Category: analysis.Interop,
 	Side:     a2a.Agent,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat(
-		rule.Cite("3.4.1", a2a.V0_3),
-		rule.Cite("5.1", a2a.V1_0),
-	),
+	Cites:    rule.Cite("3.4.1", a2a.V0_3).And("5.1", a2a.V1_0),
 }.Of(
 	EquivErrorSame,
 	EquivResultSame,

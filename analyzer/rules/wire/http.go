@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/rule"
@@ -12,7 +11,10 @@ import (
 )
 
 // HTTP is the family of rules about how JSON-RPC and event streams use HTTP: methods, media types and status codes.
-var HTTP = rule.Family{Name: "http"}.Of(
+var HTTP = rule.Family{
+	Name:     "http",
+	Category: analysis.ErrorHandling,
+}.Of(
 	RPCHTTPPost,
 	RPCRequestContentType,
 	RPCRequestContentTypeV1,
@@ -31,15 +33,11 @@ var HTTP = rule.Family{Name: "http"}.Of(
 var RPCHTTPPost = &analysis.Rule{
 	ID:       "rpc-http-post",
 	Title:    "JSON-RPC request with an HTTP method other than POST",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("7", rule.Before1...),
-		rule.Cite("9.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7", rule.Before1...).And("9.2", a2a.V1_0),
 	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
 gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
 	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
@@ -47,13 +45,9 @@ gateways may drop a body under GET or repeat a PUT: the call never arrives, or a
 A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a note.`,
 	Check: func(p *analysis.Pass) {
 		p.Applied()
-		worst := analysis.Error
-		if p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Note
-		}
 		if method := p.Exchange.Request.Method; method != "POST" {
 			p.Report(p.Exchange.RequestPlace().Line(), "a JSON-RPC request under "+analysis.Clip(method), "expected POST",
-				analysis.AtMost(worst))
+				analysis.AtMostIf(p.Dialects.Has(a2a.V1_0), analysis.Note))
 		}
 	},
 }
@@ -62,15 +56,11 @@ A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a no
 var RPCRequestContentType = &analysis.Rule{
 	ID:       "rpc-request-content-type",
 	Title:    "JSON-RPC request not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
-		rule.Cite("3.2.1", a2a.V0_3),
-	),
+	Cites:    rule.Cite("3.2", a2a.V0_1, a2a.V0_2).And("3.2.1", a2a.V0_3),
 	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label:
 with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
@@ -82,7 +72,6 @@ with another one they answer 415, or hand the agent an empty body.`,
 var RPCRequestContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-request-content-type-v1",
 	Title:    "JSON-RPC request not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Should,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
@@ -111,15 +100,11 @@ func judgeRequestLabel(p *analysis.Pass) {
 var RPCResponseContentType = &analysis.Rule{
 	ID:       "rpc-response-content-type",
 	Title:    "JSON-RPC answer not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
-	Cites: slices.Concat(
-		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
-		rule.Cite("3.2.1", a2a.V0_3),
-	),
+	Cites:    rule.Cite("3.2", a2a.V0_1, a2a.V0_2).And("3.2.1", a2a.V0_3),
 	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
 JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
@@ -141,7 +126,6 @@ not judged.`,
 var RPCResponseContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-response-content-type-v1",
 	Title:    "JSON-RPC answer not labelled application/json",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Should,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
@@ -174,7 +158,6 @@ a body and error pages that are not JSON-RPC are not judged.`,
 var RPCAnswerMissing = &analysis.Rule{
 	ID:       "rpc-answer-missing",
 	Title:    "JSON-RPC call answered without a body",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
@@ -208,12 +191,8 @@ var StreamContentType = &analysis.Rule{
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnJSONCall,
-	Cites: slices.Concat(
-		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
-		rule.Cite("3.3.1", a2a.V0_3),
-		rule.Cite("9.4.2", a2a.V1_0),
-		rule.Cite("11.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).
+		And("11.7", a2a.V1_0),
 	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come;
 under another one they wait for the end of the body and then fail to parse it.`,
 	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
@@ -273,12 +252,8 @@ var StreamStatus200 = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	On:       analysis.EventSeen | analysis.StreamEnded,
 	Bindings: rule.OnJSONCall,
-	Cites: slices.Concat(
-		rule.Cite("3.3", a2a.V0_1, a2a.V0_2),
-		rule.Cite("3.3.1", a2a.V0_3),
-		rule.Cite("9.4.2", a2a.V1_0),
-		rule.Cite("11.7", a2a.V1_0),
-	),
+	Cites: rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).
+		And("11.7", a2a.V1_0),
 	Doc: `An event stream begins with status 200. Clients that follow the standard for server-sent events give up on any
 other one, so the events are written and nobody reads them.`,
 	Fix: `Answer a streaming call with 200, also where it creates a task.`,
@@ -311,11 +286,7 @@ var StreamMethodAnsweredJSON = &analysis.Rule{
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	If:       analysis.OfStream,
 	Bindings: rule.OnJSONCall,
-	Cites: slices.Concat(
-		rule.Cite("7.2", rule.Before1...),
-		rule.Cite("3.1.2", a2a.V1_0),
-		rule.Cite("9.4.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("9.4.2", a2a.V1_0),
 	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to
 its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
 	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
@@ -339,13 +310,10 @@ finding is a warning.`,
 		if !rule.Succeeded(x.Response.Status) {
 			return
 		}
-		worst := analysis.Error
-		if !p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Warning
-		}
 		p.Report(x.ResponsePlace().Header("Content-Type"),
 			fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
-				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analysis.AtMost(worst))
+				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream",
+			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	},
 }
 
@@ -359,10 +327,7 @@ var NonstreamMethodAnsweredSSE = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
 	Bindings: rule.OnJSONCall,
-	Cites: slices.Concat(
-		rule.Cite("7", rule.Before1...),
-		rule.Cite("9.4.1", a2a.V1_0),
-	),
+	Cites:    rule.Cite("7", rule.Before1...).And("9.4.1", a2a.V1_0),
 	Doc: `Only the streaming methods are answered with events. A client that sent a plain call waits for one JSON object,
 parses the text of the stream as such, and fails.`,
 	Fix: `Answer with one JSON object; stream only where SendStreamingMessage or SubscribeToTask (before 1.0:
@@ -382,12 +347,9 @@ warning, since no sentence says it outright.`,
 		if p.Kind == analysis.AnswerSeen {
 			return
 		}
-		worst := analysis.Error
-		if x.Call.Binding == a2a.HTTPJSON || p.Dialects.Has(a2a.V1_0) {
-			worst = analysis.Warning
-		}
 		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with an event stream", x.Call.Operation),
-			"expected one JSON object", analysis.AtMost(worst))
+			"expected one JSON object",
+			analysis.AtMostIf(x.Call.Binding == a2a.HTTPJSON || p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	},
 }
 
@@ -395,17 +357,13 @@ warning, since no sentence says it outright.`,
 var HTTPRetryAfter = &analysis.Rule{
 	ID:       "http-retry-after",
 	Title:    "429 without Retry-After",
-	Category: analysis.ErrorHandling,
 	Level:    analysis.Advice,
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,
 	On:       analysis.AnswerSeen,
 	If:       analysis.Refused,
 	Bindings: rule.OnJSON,
-	Cites: slices.Concat(
-		rule.Cite("RFC 6585 §4", rule.Before1...),
-		rule.Cite("3.3.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("RFC 6585 §4", rule.Before1...).And("3.3.2", a2a.V1_0),
 	Doc: `The agent refuses a call since there were too many, and does not say when the next one will be taken. Clients
 then try again at once, or never.`,
 	Fix: `Send Retry-After with every 429: a number of seconds, or a date.`,

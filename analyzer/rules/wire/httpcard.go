@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -21,11 +20,7 @@ var CardUnavailable = &analysis.Rule{
 	On:       analysis.CardSeen | analysis.CardMissed,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
-	Cites: slices.Concat(
-		rule.Cite("5.1", rule.Before1...),
-		rule.Cite("8.1", a2a.V1_0),
-		rule.Cite("8.2", a2a.V1_0),
-	),
+	Cites:    rule.Cite("5.1", rule.Before1...).And("8.1", a2a.V1_0).And("8.2", a2a.V1_0),
 	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails,
 nothing else of the agent is ever tried.`,
 	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can

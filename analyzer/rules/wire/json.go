@@ -16,6 +16,7 @@ var JSON = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen | analysis.WebhookSeen,
 	Bindings: rule.OnJSON,
+	Either:   true,
 }.Of(
 	JSONWellformed,
 	JSONUTF8,
@@ -24,11 +25,10 @@ var JSON = rule.Family{
 
 // JSONWellformed reports a body or an event's data that is no JSON text although it has to be one.
 var JSONWellformed = &analysis.Rule{
-	ID:     "json-wellformed",
-	Title:  "body or event data is not well-formed JSON",
-	Level:  analysis.Must,
-	Either: true,
-	Cites:  rule.Cite("RFC 8259 §2", rule.Every...),
+	ID:    "json-wellformed",
+	Title: "body or event data is not well-formed JSON",
+	Level: analysis.Must,
+	Cites: rule.Cite("RFC 8259 §2", rule.Every...),
 	Covers: []string{
 		"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final",
 		"stream-error-last", "outcome-no-protocol", "rest-error-body",
@@ -98,7 +98,6 @@ var JSONUTF8 = &analysis.Rule{
 	ID:     "json-utf8",
 	Title:  "JSON is not plain UTF-8",
 	Level:  analysis.Must,
-	Either: true,
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("RFC 8259 §8.1", rule.Every...),
 	Covers: []string{"json-wellformed"},
@@ -124,12 +123,11 @@ event stream, which is allowed there. Of several such events the first is report
 
 // JSONDuplicateKeys reports an object that has the same member name twice.
 var JSONDuplicateKeys = &analysis.Rule{
-	ID:     "json-duplicate-keys",
-	Title:  "member name twice in one JSON object",
-	Level:  analysis.Should,
-	Either: true,
-	Once:   analysis.PerExchange,
-	Cites:  rule.Cite("RFC 8259 §4", rule.Every...),
+	ID:    "json-duplicate-keys",
+	Title: "member name twice in one JSON object",
+	Level: analysis.Should,
+	Once:  analysis.PerExchange,
+	Cites: rule.Cite("RFC 8259 §4", rule.Every...),
 	Doc: `Member names in an object should be unique. Where one stands twice, some parsers take the first value, some the
 last, some fail: two sides can read different messages from the same bytes.`,
 	Fix: `Write each member once. Look for a field that is both part of the object and added by hand.`,

@@ -19,6 +19,7 @@ var Unanswered = rule.Family{
 	Name:     "outcome",
 	Category: analysis.ErrorHandling,
 	Side:     a2a.Agent,
+	On:       analysis.CallEnded,
 	Bindings: rule.OnAll,
 }.Of(
 	OutcomeUnreachable,
@@ -33,7 +34,6 @@ var OutcomeUnreachable = &analysis.Rule{
 	ID:      "outcome-unreachable",
 	Title:   "agent or webhook could not be reached",
 	Gravest: analysis.Error,
-	On:      analysis.CallEnded,
 	Needs:   []*analysis.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9110 §15.6.3", rule.Every...),
 	Doc: `The call never got to the agent, or the notification to the webhook: there was no connection, or no answer in
@@ -65,7 +65,6 @@ var OutcomeUntrusted = &analysis.Rule{
 	ID:      "outcome-untrusted",
 	Title:   "no TLS session with the agent",
 	Gravest: analysis.Error,
-	On:      analysis.CallEnded,
 	Needs:   []*analysis.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9110 §4.3.4", rule.Every...),
 	Doc: `There was a connection to the agent, and no TLS session on it: its certificate is not trusted, is for another
@@ -131,7 +130,6 @@ var OutcomeCut = &analysis.Rule{
 	ID:      "outcome-cut",
 	Title:   "agent broke the connection before the end of its answer",
 	Gravest: analysis.Error,
-	On:      analysis.CallEnded,
 	Cites:   rule.Cite("RFC 9112 §8", rule.Every...),
 	Doc: `The agent's side ended the connection before the answer was whole, or before it began, or sent what is not
 HTTP. The client has a part of a result, or none, and cannot tell whether the call was done.`,
@@ -195,11 +193,8 @@ label.`,
 		}
 		switch {
 		case status >= http.StatusInternalServerError && (x.Call.Binding == a2a.JSONRPC || !readable):
-			worst := analysis.Error
-			if status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout {
-				worst = analysis.Note
-			}
-			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due, analysis.AtMost(worst))
+			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due,
+				analysis.AtMostIf(status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout, analysis.Note))
 		case x.Call.Binding == a2a.JSONRPC && refusedByHTTP(x) && !x.InBatch():
 			p.Report(p.Place, fmt.Sprintf("a well-formed call is refused with status %d and %s", status, contentText(p)), due,
 				analysis.AtMost(analysis.Warning))

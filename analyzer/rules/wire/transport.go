@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -27,11 +26,7 @@ var TransportHTTPS = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.RequestSeen | analysis.AnswerSeen,
 	Bindings: rule.OnAll,
-	Cites: slices.Concat(
-		rule.Cite("4.1", rule.Before1...),
-		rule.Cite("7.1", a2a.V1_0),
-		rule.Cite("13.4", a2a.V1_0),
-	),
+	Cites:    rule.Cite("4.1", rule.Before1...).And("7.1", a2a.V1_0).And("13.4", a2a.V1_0),
 	Doc: `In production A2A runs over TLS. Over plain http anybody on the way reads the messages and the credentials with
 them, and can answer in the agent's place.`,
 	Fix: `Serve the agent over https and write https URLs into its card.`,

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -16,10 +15,8 @@ var Workflows = rule.Family{
 	Name:     "workflow",
 	Category: analysis.Interop,
 	Bindings: rule.OnCall,
-	Cites: slices.Concat( // where the states of a task are
-		rule.Cite("6.3", rule.Before1...),
-		rule.Cite("4.1.3", a2a.V1_0),
-	),
+	Cites:    rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0), // where the states of a task are
+	Needs:    []*analysis.Tracker{delegation.Tracker},
 }.Of(
 	WorkflowAnsweredEarly,
 	WorkflowFailureHidden,
@@ -33,7 +30,6 @@ var WorkflowAnsweredEarly = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	On:    analysis.CalleeAwaited,
-	Needs: []*analysis.Tracker{delegation.Tracker},
 	Doc: `An agent asked another one for something that its task needs, and called the task completed before there was an
 answer. Nobody looks at a completed task again: what the other agent answers then reaches no user.`,
 	Fix: `Wait for all calls that the task needs before it is completed. What it does not need belongs in a send that does
@@ -60,7 +56,6 @@ var WorkflowFailureHidden = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Agent,
 	On:    analysis.CalleeFailed,
-	Needs: []*analysis.Tracker{delegation.Tracker},
 	Doc: `An agent asked another one for something, that failed, and nothing that it asked later came out well. Its own
 task is completed all the same, and shows nothing that it did not show before: neither a person nor a program can know
 that something is missing.`,
@@ -89,7 +84,6 @@ var WorkflowOrphanTask = &analysis.Rule{
 	Level: analysis.Advice,
 	Side:  a2a.Client,
 	On:    analysis.CalleeLeft,
-	Needs: []*analysis.Tracker{delegation.Tracker},
 	Doc: `An agent made a task at another one, for a task of its own. Its own is over, the other was last seen at work, and
 nobody asked for it since. What it does costs time and money, and what comes of it reaches nobody.`,
 	Fix: `Poll the task or subscribe to it until it has ended, set a push config, or cancel it when nobody needs it any

@@ -121,9 +121,7 @@ func do(line []byte, t *refagent.Turn) (goesOn bool, err error) {
 	}
 	if a := s.Artifact; a != nil {
 		name := a.Name
-		if name == "" {
-			name = "result"
-		}
+		name = cmp.Or(name, "result")
 		if err := t.Artifact(refagent.Piece{Name: name, Text: a.Text, Data: a.Data, More: a.More}); err != nil {
 			return false, err
 		}

@@ -39,8 +39,7 @@ func Usage(format string, args ...any) error {
 
 // WithoutStatus returns the error in an exit, which may be nil, or else the error itself.
 func WithoutStatus(err error) error {
-	var x *Exit
-	if errors.As(err, &x) {
+	if x, ok := errors.AsType[*Exit](err); ok {
 		return x.Err
 	}
 	return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -53,9 +54,7 @@ func (o *NATSFlags) Options(e Env, a fleet.Address) (fleet.Options, error) {
 	var c fleet.Options
 	f := *o
 	fill := func(value *string, name string) {
-		if *value == "" {
-			*value = e.Getenv(name)
-		}
+		*value = cmp.Or(*value, e.Getenv(name))
 	}
 	if f.creds == "" && f.user == "" && f.token == "" && !a.HasCredentials() { // what is said here goes first, as a whole
 		fill(&f.creds, natsCreds)

@@ -37,12 +37,10 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 
 // NetCause strips the prefix that package net adds to an error: the caller's message says it already.
 func NetCause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
-	var sys *os.SyscallError
-	if errors.As(err, &sys) {
+	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = sys.Err
 	}
 	return err

@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -106,9 +107,7 @@ func (h *holder) describe(m *hold.Message) tui.HeldMessage {
 		asked += " " + path
 	}
 	client := x.Client.Name
-	if client == "" {
-		client = "client"
-	}
+	client = cmp.Or(client, "client")
 	told.Words = analysis.Clean(client + " → " + x.Agent.Name + ": " + asked)
 	text, _, err := h.hiddenText(m)
 	if err != nil {

@@ -8,6 +8,7 @@ package judged
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -266,10 +267,8 @@ func (k *Keeper) keep(ctx context.Context, shelf capture.Shelf) *Capture {
 		k.say("%s: %s was judged; what it came to is kept in %s", k.command, k.name, k.beside)
 		return k.Read(ctx)
 	}
-	if inside == nil {
-		inside = beside
-	}
-	k.say("%s: %s was judged; what it came to cannot be kept, so the next look judges it again: %v", k.command, k.name, inside)
+	k.say("%s: %s was judged; what it came to cannot be kept, so the next look judges it again: %v", k.command, k.name,
+		cmp.Or(inside, beside))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,9 +20,7 @@ func Help(cmd *cobra.Command) string {
 		fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(cmd.Example, "\n"))
 	}
 	about := cmd.Long
-	if about == "" {
-		about = cmd.Short
-	}
+	about = cmp.Or(about, cmd.Short)
 	fmt.Fprintln(&b, strings.TrimRight(about, " \n"))
 	if explains(cmd) {
 		for _, s := range shelves(cmd) {

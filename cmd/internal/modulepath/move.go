@@ -22,8 +22,7 @@ const lastBefore = "text/template"
 // check returns an error for what cannot be the path of this module.
 func check(path string) error {
 	err := module.CheckPath(path)
-	var invalid *module.InvalidPathError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*module.InvalidPathError](err); ok {
 		err = invalid.Err
 	}
 	switch {

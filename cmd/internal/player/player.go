@@ -50,8 +50,7 @@ func Run(ctx context.Context, e cli.Env, o Flags, name string) error {
 	}
 	defer s.close()
 	if err := s.cast(ctx, name, src, places); err != nil {
-		var code *cli.Exit
-		if errors.As(err, &code) {
+		if _, ok := errors.AsType[*cli.Exit](err); ok {
 			return err
 		}
 		return fmt.Errorf("playback %s: %w", name, err)

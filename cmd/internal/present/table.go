@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,12 +128,7 @@ func ParseTable(names string) (*Table, error) {
 
 // NeedsParents reports whether a column asks what caused an exchange.
 func (t *Table) NeedsParents() bool {
-	for _, c := range t.columns {
-		if c.name == "parent" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.columns, func(c column) bool { return c.name == "parent" })
 }
 
 // See takes an exchange that will be printed, so that its columns are as wide as they need to be.

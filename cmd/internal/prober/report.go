@@ -2,6 +2,7 @@ package prober
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,7 @@ type record struct {
 // record opens the record.
 func (o *Options) record(e cli.Env, agents agents, ship *shipment.To) (*record, error) {
 	name := o.Capture.File
-	if name == "" {
-		name = "probe"
-	}
+	name = cmp.Or(name, "probe")
 	r := &record{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
 	both := redacted.Tee{r.memory}
 	hidden := redacted.Options{Key: redact.NewKey(), Masks: agents.masks(), Notice: e.Notice}

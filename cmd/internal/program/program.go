@@ -103,12 +103,10 @@ func exitStatus(cmd *exec.Cmd, err error) int {
 
 // Cause strips the prefix that package exec adds to an error.
 func Cause(err error) error {
-	var e *exec.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exec.Error](err); ok {
 		err = e.Err
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
 	return err

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -205,9 +206,7 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	if r.Proxy.Webhooks, err = o.webhooks.spec(o.noRewrite || len(o.Agents) == 0, key); err != nil {
 		return r, err
 	}
-	if r.Output == "" {
-		r.Output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
-	}
+	r.Output = cmp.Or(r.Output, "a2a-"+e.Now().Format("20060102-150405")+".a2atap")
 	return r, nil
 }
 

@@ -11,6 +11,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func Start(o Options) (*Recording, error) {
 	if r.rules == nil {
 		r.rules = rules.All
 	}
-	if r.reach == nil {
-		r.reach = &outbound.Dialer{}
-	}
+	r.reach = cmp.Or(r.reach, &outbound.Dialer{})
 	if r.hide.Key == nil {
 		r.hide.Key = redact.NewKey()
 	}

@@ -4,6 +4,7 @@ package sender
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,9 +169,7 @@ func (o *Options) compile() error {
 	if o.transform, err = prompt.NewTransform(program); err != nil {
 		return fmt.Errorf("--transform: %w", err)
 	}
-	if o.Output == "" {
-		o.Output = "text"
-	}
+	o.Output = cmp.Or(o.Output, "text")
 	return nil
 }
 

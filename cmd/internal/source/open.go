@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -111,12 +113,7 @@ func TellGaps(ctx context.Context, e cli.Env, command string, src capture.Source
 
 // IsText reports whether a name is that of a capture in another format than ours.
 func IsText(name string) bool {
-	for _, ending := range []string{".har", ".jsonl", ".txtar"} {
-		if strings.HasSuffix(name, ending) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains([]string{".har", ".jsonl", ".txtar"}, filepath.Ext(name))
 }
 
 // openStdin copies standard input to a file, since sources read their file more than once.

@@ -260,8 +260,7 @@ func (f *stream) mergeAll(ctx context.Context, o *Flags) error {
 
 // explained says which hosts can be read where two cannot be together.
 func (f *stream) explained(err error) error {
-	var same *merge.SameError
-	if errors.As(err, &same) {
+	if same, ok := errors.AsType[*merge.SameError](err); ok {
 		return fmt.Errorf("read %s: the hosts %s and %s have shipped the same exchange; --host reads one of them: %w",
 			f.address, same.One.Host, same.Other.Host, err)
 	}

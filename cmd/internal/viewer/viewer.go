@@ -164,8 +164,7 @@ func Run(ctx context.Context, e cli.Env, o Options, name string, numbers []strin
 	}
 	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted, table: table}
 	if err := s.run(ctx); err != nil {
-		var x *cli.Exit
-		if errors.As(err, &x) {
+		if _, ok := errors.AsType[*cli.Exit](err); ok {
 			return err
 		}
 		return fmt.Errorf("show %s: %w", name, err)

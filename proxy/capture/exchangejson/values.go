@@ -36,54 +36,6 @@ func StatusOf(x *capture.Exchange) *Status {
 	return &Status{status.Code.String(), strings.ToValidUTF8(status.Message, "\uFFFD")}
 }
 
-// A Peer is a capture.Peer in JSON.
-type Peer struct {
-	Name string `json:"name"`
-	Addr string `json:"addr,omitzero"`
-	URL  string `json:"url,omitzero"`
-	How  string `json:"how,omitzero"`
-}
-
-// Peer returns the peer of a capture; of nil one of which nothing is known.
-func (p *Peer) Peer() capture.Peer {
-	if p == nil {
-		return capture.Peer{}
-	}
-	return capture.Peer(*p)
-}
-
-// A Fault is a capture.Fault in JSON.
-type Fault struct {
-	Kind   string `json:"kind"`
-	Side   string `json:"side"`
-	Detail string `json:"detail"`
-}
-
-// A Rewrite is a capture.Rewrite in JSON.
-type Rewrite struct {
-	Place string `json:"place"`
-	Was   string `json:"was"`
-	Now   string `json:"now"`
-}
-
-// Rewrites returns the JSON of rewrites.
-func Rewrites(rewrites []capture.Rewrite) []Rewrite {
-	var list []Rewrite
-	for _, r := range rewrites {
-		list = append(list, Rewrite(r))
-	}
-	return list
-}
-
-// RewritesOf is the other way.
-func RewritesOf(list []Rewrite) []capture.Rewrite {
-	var rewrites []capture.Rewrite
-	for _, r := range list {
-		rewrites = append(rewrites, capture.Rewrite(r))
-	}
-	return rewrites
-}
-
 // raw is bytes in JSON: a string if they are UTF-8, else {"base64": "..."}.
 type raw []byte
 

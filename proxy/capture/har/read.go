@@ -1,6 +1,7 @@
 package har
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -287,15 +288,15 @@ func applyExtra(m *exchangejson.Extra, x *capture.Exchange) error {
 	if err != nil && m.ID != "" {
 		return fmt.Errorf("_a2atap.id: %w", err)
 	}
-	x.ID, x.Conn, x.Stream, x.Client, x.Agent = id, m.Conn, m.Stream, m.Client.Peer(), m.Agent.Peer()
+	x.ID, x.Conn, x.Stream = id, m.Conn, m.Stream
+	x.Client, x.Agent = *cmp.Or(m.Client, &capture.Peer{}), *cmp.Or(m.Agent, &capture.Peer{})
 	x.State = capture.StateClosed
 	if m.State != "" {
 		if x.State, err = capture.ParseState(m.State); err != nil {
 			return fmt.Errorf("_a2atap.state: %w", err)
 		}
 	}
-	x.Ended, x.Fault = exchangejson.Duration(m.EndedMs), (*capture.Fault)(m.Fault)
-	x.Rewrites, x.Replayed = exchangejson.RewritesOf(m.Rewrites), m.Replayed
+	x.Ended, x.Fault, x.Rewrites, x.Replayed = exchangejson.Duration(m.EndedMs), m.Fault, m.Rewrites, m.Replayed
 	m.ApplyMessages(x)
 	return nil
 }

@@ -76,8 +76,7 @@ func entryOf(x *capture.Exchange) *entry {
 		Extra: &exchangejson.Extra{
 			N: x.Seq, ID: x.ID.String(), Conn: x.Conn, Stream: x.Stream, GRPC: exchangejson.StatusOf(x), State: x.State.String(),
 			EndedMs: exchangejson.Milliseconds(x.Ended),
-			Client:  (*exchangejson.Peer)(&x.Client), Agent: (*exchangejson.Peer)(&x.Agent),
-			Rewrites: exchangejson.Rewrites(x.Rewrites), Replayed: x.Replayed, Notes: x.Notes, Lost: x.Lost,
+			Client:  &x.Client, Agent: &x.Agent, Rewrites: x.Rewrites, Replayed: x.Replayed, Notes: x.Notes, Lost: x.Lost,
 		},
 	}
 	if x.Conn > 0 {
@@ -89,7 +88,7 @@ func entryOf(x *capture.Exchange) *entry {
 	e.request(x, &h)
 	e.response(x)
 	if f := x.Fault; f != nil {
-		e.Extra.Fault = (*exchangejson.Fault)(f)
+		e.Extra.Fault = f
 		e.Error = f.Kind + ": " + f.Detail
 		e.Response.Error = e.Error
 	} else if x.Response == nil {

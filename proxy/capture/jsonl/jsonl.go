@@ -54,32 +54,32 @@ type Cause struct {
 
 // exchange is an exchange as JSON: one line of JSON Lines.
 type exchange struct {
-	N          uint64                 `json:"n"`
-	ID         string                 `json:"id"`
-	Conn       uint64                 `json:"conn"`
-	HTTP       string                 `json:"http,omitzero"` // "1.1", "2"; not read, since the request line says it
-	Stream     uint32                 `json:"stream,omitzero"`
-	GRPC       *exchangejson.Status   `json:"grpc,omitzero"` // not read, since trailer or head say it
-	Link       string                 `json:"link"`
-	Client     exchangejson.Peer      `json:"client"`
-	Agent      exchangejson.Peer      `json:"agent"`
-	Started    string                 `json:"started"`
-	DurationMs *float64               `json:"durationMs"`
-	Dialect    string                 `json:"dialect"`
-	Binding    string                 `json:"binding"`
-	Operation  string                 `json:"operation"`
-	Task       []string               `json:"task"`
-	Context    []string               `json:"context"`
-	State      string                 `json:"state"`
-	Request    *message               `json:"request"`
-	Response   *message               `json:"response"`
-	Fault      *exchangejson.Fault    `json:"fault"`
-	Flags      []string               `json:"flags"`
-	Rewrites   []exchangejson.Rewrite `json:"rewrites"`
-	Marks      []string               `json:"marks"`
-	Comment    string                 `json:"comment"`
-	Cause      *Cause                 `json:"cause,omitzero"` // not read, since whoever judges the capture finds it
-	Extra      *exchangejson.Extra    `json:"_a2atap,omitzero"`
+	N          uint64               `json:"n"`
+	ID         string               `json:"id"`
+	Conn       uint64               `json:"conn"`
+	HTTP       string               `json:"http,omitzero"` // "1.1", "2"; not read, since the request line says it
+	Stream     uint32               `json:"stream,omitzero"`
+	GRPC       *exchangejson.Status `json:"grpc,omitzero"` // not read, since trailer or head say it
+	Link       string               `json:"link"`
+	Client     capture.Peer         `json:"client"`
+	Agent      capture.Peer         `json:"agent"`
+	Started    string               `json:"started"`
+	DurationMs *float64             `json:"durationMs"`
+	Dialect    string               `json:"dialect"`
+	Binding    string               `json:"binding"`
+	Operation  string               `json:"operation"`
+	Task       []string             `json:"task"`
+	Context    []string             `json:"context"`
+	State      string               `json:"state"`
+	Request    *message             `json:"request"`
+	Response   *message             `json:"response"`
+	Fault      *capture.Fault       `json:"fault"`
+	Flags      []string             `json:"flags"`
+	Rewrites   []capture.Rewrite    `json:"rewrites"`
+	Marks      []string             `json:"marks"`
+	Comment    string               `json:"comment"`
+	Cause      *Cause               `json:"cause,omitzero"` // not read, since whoever judges the capture finds it
+	Extra      *exchangejson.Extra  `json:"_a2atap,omitzero"`
 }
 
 // message is a request or a response as JSON.
@@ -154,9 +154,9 @@ func (w *Writer) Close() error {
 func exchangeOf(x *capture.Exchange) *exchange {
 	j := &exchange{
 		N: x.Seq, ID: x.ID.String(), Conn: x.Conn, Stream: x.Stream, GRPC: exchangejson.StatusOf(x),
-		Client: exchangejson.Peer(x.Client), Agent: exchangejson.Peer(x.Agent),
+		Client: x.Client, Agent: x.Agent,
 		Started: exchangejson.Time(x.Started), DurationMs: exchangejson.Milliseconds(x.Ended),
-		Fault: (*exchangejson.Fault)(x.Fault), Flags: flagsOf(x), Rewrites: exchangejson.Rewrites(x.Rewrites),
+		Fault: x.Fault, Flags: flagsOf(x), Rewrites: x.Rewrites,
 		Extra: &exchangejson.Extra{Notes: x.Notes, Lost: x.Lost},
 	}
 	if x.Client.Name != "" && x.Agent.Name != "" {
@@ -310,10 +310,9 @@ func Read(raw []byte, seq uint64, started time.Time) (*capture.Exchange, error) 
 		return nil, errors.New("request: it is missing")
 	}
 	x := &capture.Exchange{
-		Seq: seq, Started: started, Conn: j.Conn, Stream: j.Stream, Client: j.Client.Peer(), Agent: j.Agent.Peer(),
-		Ended: exchangejson.Duration(j.DurationMs), State: capture.StateClosed, Fault: (*capture.Fault)(j.Fault),
-		Rewrites: exchangejson.RewritesOf(j.Rewrites),
-		Replayed: slices.Contains(j.Flags, "replayed"),
+		Seq: seq, Started: started, Conn: j.Conn, Stream: j.Stream, Client: j.Client, Agent: j.Agent,
+		Ended: exchangejson.Duration(j.DurationMs), State: capture.StateClosed, Fault: j.Fault,
+		Rewrites: append([]capture.Rewrite(nil), j.Rewrites...), Replayed: slices.Contains(j.Flags, "replayed"),
 	}
 	switch {
 	case slices.Contains(j.Flags, "open"):

@@ -15,8 +15,7 @@ var errorCode = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
 // plain returns an error of the library without what the server said, which may repeat what it was sent.
 func plain(err error) error {
-	var refused *oauth2.RetrieveError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		status := 0
 		if refused.Response != nil {
 			status = refused.Response.StatusCode
@@ -26,8 +25,7 @@ func plain(err error) error {
 		}
 		return fmt.Errorf("it refused (HTTP %d)", status)
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return errors.New("its answer is not a token")

@@ -3,6 +3,7 @@
 package agenttest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -26,9 +27,7 @@ import (
 // and returns its URL.
 func Start(t testing.TB, name string, o refagent.Options, broken ...Breaker) string {
 	t.Helper()
-	if o.StepTime == 0 {
-		o.StepTime = time.Millisecond
-	}
+	o.StepTime = cmp.Or(o.StepTime, time.Millisecond)
 	a, err := refagent.New(name, o)
 	if err != nil {
 		t.Fatal(err)

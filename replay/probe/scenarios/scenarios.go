@@ -4,6 +4,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,9 +33,7 @@ func Suites() []string { return []string{ProtocolSuite, AcceptanceSuite} }
 // Suite returns the scenarios of a suite, in reading order; an empty name is that of the usual one. It fails if there
 // is not a suite of that name.
 func Suite(name string) ([]*probe.Scenario, error) {
-	if name == "" {
-		name = ProtocolSuite
-	}
+	name = cmp.Or(name, ProtocolSuite)
 	if !slices.Contains(Suites(), name) {
 		return nil, fmt.Errorf("unknown suite %q; use one of %s", name, strings.Join(Suites(), ", "))
 	}

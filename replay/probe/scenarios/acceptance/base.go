@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -12,7 +11,7 @@ import (
 
 var cards = []*probe.Scenario{
 	{
-		ID: "agent-card-echo", Title: "the echo agent's card has what 1.0 asks for", Level: analysis.Must, CardOnly: true,
+		ID: "agent-card-echo", Title: "the echo agent's card has what 1.0 asks for", CardOnly: true,
 		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
 		Fix:      "Serve a card of 1.0 at /echo/.well-known/agent-card.json that lists JSONRPC first, and HTTP+JSON.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -23,9 +22,9 @@ var cards = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "agent-card-spec", Title: "the spec agent's card offers streams and eight skills", Level: analysis.Must,
-		CardOnly: true, Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
-		Fix: "Serve a card of 1.0 that declares streaming and each of the eight skills with id, name and description.",
+		ID: "agent-card-spec", Title: "the spec agent's card offers streams and eight skills", CardOnly: true,
+		Sections: []string{"1.0 §4.4.1", "1.0 §8.2"},
+		Fix:      "Serve a card of 1.0 that declares streaming and each of the eight skills with id, name and description.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return card10(ctx, s, word("/name"), isTrue("/capabilities/streaming"), exactly("/skills", 8),
 				each("/skills", word("/id"), word("/name"), isA("/description", a2a.String)))
@@ -57,7 +56,7 @@ func card10(ctx context.Context, s *probe.Session, wants ...want) error {
 
 var echo = []*probe.Scenario{
 	{
-		ID: "echo-send-message", Title: "the echo agent answers with a message, not a task", Level: analysis.Must,
+		ID: "echo-send-message", Title: "the echo agent answers with a message, not a task",
 		Sections: []string{"1.0 §3.1.1", "1.0 §4.1.4"},
 		Fix:      "Answer with a message of one text part that holds the text that was sent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -71,7 +70,7 @@ var echo = []*probe.Scenario{
 
 var tasks = []*probe.Scenario{
 	{
-		ID: "spec-message-only", Title: "a message that makes no task is answered with a message", Level: analysis.Must,
+		ID: "spec-message-only", Title: "a message that makes no task is answered with a message",
 		Sections: []string{"1.0 §3.1.1"},
 		Fix:      "Answer the skill message-only with a message, and make no task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -83,8 +82,8 @@ var tasks = []*probe.Scenario{
 	},
 	{
 		ID: "spec-task-lifecycle", Title: "a task is completed when the answer comes, and is read back so",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "1.0 §3.2.2"},
-		Fix: "Answer when the task has ended, with its artifact, and keep both for GetTask.",
+		Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "1.0 §3.2.2"},
+		Fix:      "Answer when the task has ended, with its artifact, and keep both for GetTask.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := task(ctx, s, "task-lifecycle process this data", client.SendOptions{},
 				is("/task/status/state", wireCompleted), atLeast("/task/artifacts", 1),
@@ -96,7 +95,7 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-get-task", Title: "a task is kept, and comes without history if none is wanted", Level: analysis.Must,
+		ID: "spec-get-task", Title: "a task is kept, and comes without history if none is wanted",
 		Sections: []string{"1.0 §3.1.3", "1.0 §3.2.4"},
 		Fix:      "Keep tasks for GetTask, and leave the history out where historyLength is 0.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -104,18 +103,17 @@ var tasks = []*probe.Scenario{
 			if err != nil {
 				return err
 			}
-			none := 0
 			noHistory := at("/history", "no message", func(v a2a.Value) bool {
 				return missing(v) || v.Kind() == a2a.Array && v.Len() == 0
 			})
-			if err := get(ctx, s, id, &none, noHistory); err != nil {
+			if err := get(ctx, s, id, new(0), noHistory); err != nil {
 				return err
 			}
 			return get(ctx, s, id, nil, is("/status/state", wireCompleted))
 		},
 	},
 	{
-		ID: "spec-task-failure", Title: "a task that fails says so, and why", Level: analysis.Must,
+		ID: "spec-task-failure", Title: "a task that fails says so, and why",
 		Sections: []string{"1.0 §4.1.2", "1.0 §4.1.3"},
 		Fix:      "End a task that fails in TASK_STATE_FAILED, with a status message of the agent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -127,7 +125,7 @@ var tasks = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-data-types", Title: "artifacts hold text, data and a file with its media type", Level: analysis.Must,
+		ID: "spec-data-types", Title: "artifacts hold text, data and a file with its media type",
 		Sections: []string{"1.0 §4.1.6", "1.0 §4.1.7"},
 		Fix:      "Give each kind of content an artifact of its own, and files a media type.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -147,11 +145,6 @@ var tasks = []*probe.Scenario{
 // somePart wants a part, over all artifacts of a task, of which something is true.
 func somePart(expected string, ok func(a2a.Value) bool) want {
 	return anyOf("/task/artifacts", "a part that holds "+expected, func(artifact a2a.Value) bool {
-		for _, part := range artifact.Get("parts").Elems() {
-			if ok(part) {
-				return true
-			}
-		}
-		return false
+		return some(artifact.Get("parts"), ok)
 	})
 }

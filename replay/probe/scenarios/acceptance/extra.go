@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -18,7 +17,7 @@ const extendedCardToken = "agentbin-test-token"
 
 var extras = []*probe.Scenario{
 	{
-		ID: "spec-extended-card", Title: "the extended card has more skills, and asks for a token", Level: analysis.Must,
+		ID: "spec-extended-card", Title: "the extended card has more skills, and asks for a token",
 		Needs: []probe.Capability{probe.ExtendedCard}, Sections: []string{"1.0 §3.1.11", "1.0 §13.3"},
 		Fix: "Serve the extended card with more skills to those with the token, and refuse it to others: " +
 			"HTTP+JSON with 401.",
@@ -53,8 +52,8 @@ var extras = []*probe.Scenario{
 	},
 	{
 		ID: "subscribe-after-stream-disconnect", Title: "a client that lost a stream sees the end of the task in another",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.6", "1.0 §3.5.2"},
-		Fix: "Let a task go on when a client leaves its stream, and tell subscribers what happens until its end.",
+		Sections: []string{"1.0 §3.1.6", "1.0 §3.5.2"},
+		Fix:      "Let a task go on when a client leaves its stream, and tell subscribers what happens until its end.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			open := s.Client.Stream(ctx, client.Text("long-running start process"), client.SendOptions{})
 			event, err := s.First(open)
@@ -78,27 +77,27 @@ var extras = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "subscribe-terminal", Title: "a task that has ended cannot be subscribed to", Level: analysis.Must,
+		ID: "subscribe-terminal", Title: "a task that has ended cannot be subscribed to",
 		Sections: []string{"1.0 §3.1.6"},
 		Fix:      "Refuse with UnsupportedOperationError: -32004, or HTTP 400.",
 		Run:      afterEnd(subscribeToIt, with(-32004, http.StatusBadRequest)),
 	},
 	{
 		ID: "error-cancel-terminal-code", Title: "the error says that a task that has ended is not cancelable",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.5", "1.0 §5.4"},
-		Fix: "Refuse with TaskNotCancelableError: -32002, or HTTP 409 (1.0.0) or 400 (1.0.1).",
-		Run: afterEnd(cancelIt, with(-32002, http.StatusConflict, http.StatusBadRequest)),
+		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"},
+		Fix:      "Refuse with TaskNotCancelableError: -32002, or HTTP 409 (1.0.0) or 400 (1.0.1).",
+		Run:      afterEnd(cancelIt, with(-32002, http.StatusConflict, http.StatusBadRequest)),
 	},
 	{
 		ID: "error-send-terminal-code", Title: "the error says that a task that has ended takes no message",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.1", "1.0 §5.4"},
-		Fix: "Refuse with UnsupportedOperationError: -32004, or HTTP 400.",
-		Run: afterEnd(continueIt, with(-32004, http.StatusBadRequest)),
+		Sections: []string{"1.0 §3.1.1", "1.0 §5.4"},
+		Fix:      "Refuse with UnsupportedOperationError: -32004, or HTTP 400.",
+		Run:      afterEnd(continueIt, with(-32004, http.StatusBadRequest)),
 	},
 	{
 		ID: "spec-task-lifecycle-return-immediately", Title: "a short task that nobody waited for is completed",
-		Level: analysis.Must, Sections: []string{"1.0 §3.2.2"},
-		Fix: "With returnImmediately answer as soon as there is a task, and work on to its end.",
+		Sections: []string{"1.0 §3.2.2"},
+		Fix:      "With returnImmediately answer as soon as there is a task, and work on to its end.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			// So short a task may be over before the answer is written.
 			id, err := task(ctx, s, "task-lifecycle process this data", atOnce,
@@ -114,15 +113,7 @@ var extras = []*probe.Scenario{
 // moreSkills wants a card with more skills than the public one, or with the one that only the extended card has.
 func moreSkills(public int) want {
 	return at("/skills", "more skills than the public card's", func(v a2a.Value) bool {
-		if v.Len() > public {
-			return true
-		}
-		for _, skill := range v.Elems() {
-			if skill.Get("id").Is("admin-status") {
-				return true
-			}
-		}
-		return false
+		return v.Len() > public || some(v, func(skill a2a.Value) bool { return skill.Get("id").Is("admin-status") })
 	})
 }
 

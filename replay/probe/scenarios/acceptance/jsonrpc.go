@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -13,7 +12,7 @@ import (
 
 var jsonRPC = []*probe.Scenario{
 	{
-		ID: "error-method-not-found", Title: "a method that does not exist is refused", Level: analysis.Must,
+		ID: "error-method-not-found", Title: "a method that does not exist is refused",
 		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
 		Fix:      "Answer with the error -32601.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -22,15 +21,14 @@ var jsonRPC = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-invalid-json", Title: "what is not JSON is refused", Level: analysis.Must,
-		Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
-		Fix:      "Answer with the error -32700.",
+		ID: "error-invalid-json", Title: "what is not JSON is refused", Sections: []string{"1.0 §9.5", "JSON-RPC §5.1"},
+		Fix: "Answer with the error -32700.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return posted(ctx, s, `{this is not valid json`, -32700)
 		},
 	},
 	{
-		ID: "spec-help", Title: "a message that fits no skill is answered with the skills", Level: analysis.Must,
+		ID: "spec-help", Title: "a message that fits no skill is answered with the skills",
 		Sections: []string{"1.0 §3.1.1"},
 		Fix:      "Answer what fits no skill with a message that names the skills.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -42,9 +40,9 @@ var jsonRPC = []*probe.Scenario{
 	},
 	{
 		ID: "spec-long-running", Title: "a long task that nobody waits for is completed with its artifacts",
-		Level: analysis.Must, Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"},
-		Fix: "Work on after the answer, and show each state and artifact to GetTask.",
-		Run: workedOn("long-running start process"),
+		Sections: []string{"1.0 §3.2.2", "1.0 §3.1.3"},
+		Fix:      "Work on after the answer, and show each state and artifact to GetTask.",
+		Run:      workedOn("long-running start process"),
 	},
 }
 
@@ -67,9 +65,8 @@ func posted(ctx context.Context, s *probe.Session, body string, code int64) erro
 
 var wireFormat = []*probe.Scenario{
 	{
-		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Level: analysis.Must,
-		Sections: []string{"1.0 §5.5"},
-		Fix:      "Write the names of members as ProtoJSON does: contextId, not context_id.",
+		ID: "wire-format-camelcase", Title: "the names of members are in camel case", Sections: []string{"1.0 §5.5"},
+		Fix: "Write the names of members as ProtoJSON does: contextId, not context_id.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("task-lifecycle verify wire format"), client.SendOptions{},
 				word("/task/id"), has("/task/status"), isA("/task/artifacts", a2a.Array))
@@ -83,7 +80,7 @@ var wireFormat = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "wire-format-enum-values", Title: "roles and states are written by their full names", Level: analysis.Must,
+		ID: "wire-format-enum-values", Title: "roles and states are written by their full names",
 		Sections: []string{"1.0 §5.5"},
 		Fix:      "Write enums by the names of the proto: ROLE_AGENT, TASK_STATE_COMPLETED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -97,7 +94,7 @@ var wireFormat = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out", Level: analysis.Must,
+		ID: "wire-format-default-values-omitted", Title: "ids that are not set are left out",
 		Sections: []string{"1.0 §4.1.4", "1.0 §5.7"},
 		Fix:      "Leave out taskId and contextId of a message that has none; do not write an empty text.",
 		Run: func(ctx context.Context, s *probe.Session) error {

@@ -12,7 +12,7 @@ import (
 
 var refusals = []*probe.Scenario{
 	{
-		ID: "error-task-not-found", Title: "a task that nobody made is not found", Level: analysis.Must,
+		ID: "error-task-not-found", Title: "a task that nobody made is not found",
 		Sections: []string{"1.0 §3.1.3", "1.0 §5.4"},
 		Fix:      "Answer GetTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404 with reason TASK_NOT_FOUND.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -26,7 +26,7 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled", Level: analysis.Must,
+		ID: "error-cancel-not-found", Title: "a task that nobody made cannot be canceled",
 		Sections: []string{"1.0 §3.1.5", "1.0 §5.4"},
 		Fix:      "Answer CancelTask for an unknown id with TaskNotFoundError: -32001, or HTTP 404.",
 		Run:      ofNobody(cancelIt, with(-32001, http.StatusNotFound)),
@@ -45,7 +45,7 @@ var refusals = []*probe.Scenario{
 		Run:      afterEnd(continueIt, somehow),
 	},
 	{
-		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused", Level: analysis.Must,
+		ID: "error-send-invalid-task", Title: "a message to a task that nobody made is refused",
 		Sections: []string{"1.0 §3.4.2", "1.0 §5.4"},
 		Fix:      "Answer a message with an unknown taskId with TaskNotFoundError: -32001, or HTTP 404.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -55,8 +55,8 @@ var refusals = []*probe.Scenario{
 	},
 	{
 		ID: "error-push-not-supported", Title: "push configs are refused if there are no push notifications",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"},
-		Fix: "Answer with PushNotificationNotSupportedError: -32003, or HTTP 400.",
+		Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"},
+		Fix:      "Answer with PushNotificationNotSupportedError: -32003, or HTTP 400.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Card != nil && s.Card.Push {
 				return &probe.Skip{Why: "the card advertises push notifications"}
@@ -68,7 +68,7 @@ var refusals = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to", Level: analysis.Must,
+		ID: "error-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to",
 		Sections: []string{"1.0 §3.1.6", "1.0 §5.4"},
 		Fix:      "Answer with TaskNotFoundError, as JSON or as the first event: -32001, or HTTP 404.",
 		Run:      ofNobody(subscribeToIt, with(-32001, http.StatusNotFound)),

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
-	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -14,8 +14,8 @@ import (
 var streams = []*probe.Scenario{
 	{
 		ID: "spec-streaming", Title: "a stream delivers an artifact in pieces, and ends with the task",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"},
-		Fix: "Stream an artifactUpdate for each piece, and end with the event that completes the task.",
+		Sections: []string{"1.0 §3.1.2", "1.0 §9.4.2", "1.0 §11.7"},
+		Fix:      "Stream an artifactUpdate for each piece, and end with the event that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "streaming generate output")
 			if err != nil {
@@ -24,16 +24,15 @@ var streams = []*probe.Scenario{
 			if len(events) < 3 {
 				return probe.Fail("three events at least", "%d", len(events))
 			}
-			for _, e := range events {
-				if atLeast("/artifactUpdate/artifact/parts", 1)(e) == nil {
-					return endsIn(events, wireCompleted, wireFailed)
-				}
+			part := atLeast("/artifactUpdate/artifact/parts", 1)
+			if !slices.ContainsFunc(events, func(e a2a.Value) bool { return part(e) == nil }) {
+				return probe.Fail("an artifactUpdate with parts", "%d events, and none is one", len(events))
 			}
-			return probe.Fail("an artifactUpdate with parts", "%d events, and none is one", len(events))
+			return endsIn(events, wireCompleted, wireFailed)
 		},
 	},
 	{
-		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task", Level: analysis.Must,
+		ID: "subscribe-to-task", Title: "who subscribes to a task at work first gets the task",
 		Sections: []string{"1.0 §3.1.6"},
 		Fix:      "Begin a subscription with the task as it is.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -50,8 +49,8 @@ var streams = []*probe.Scenario{
 	},
 	{
 		ID: "stream-message-only", Title: "a message that makes no task is a stream of that one message",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.2"},
-		Fix: "Send the message as the only event, and close the stream.",
+		Sections: []string{"1.0 §3.1.2"},
+		Fix:      "Send the message as the only event, and close the stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "message-only hello")
 			if err != nil {
@@ -65,8 +64,8 @@ var streams = []*probe.Scenario{
 	},
 	{
 		ID: "stream-task-lifecycle", Title: "a stream goes from the task to its end, with an artifact",
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.2"},
-		Fix: "Begin the stream with the task, send each update, and end with the one that completes the task.",
+		Sections: []string{"1.0 §3.1.2"},
+		Fix:      "Begin the stream with the task, send each update, and end with the one that completes the task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			events, err := stream(ctx, s, "task-lifecycle through a stream")
 			if err != nil {
@@ -97,11 +96,8 @@ func endsIn(events []a2a.Value, states ...string) error {
 		return probe.Fail("events", "a stream without one")
 	}
 	last := events[len(events)-1]
-	got := stateOf(last)
-	for _, state := range states {
-		if got == state {
-			return nil
-		}
+	if slices.Contains(states, stateOf(last)) {
+		return nil
 	}
 	return probe.Fail(fmt.Sprintf("a last event in one of the states %v", states), "%s", probe.Excerpt(last.Raw()))
 }

@@ -1,9 +1,11 @@
 package acceptance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"a2atap/analyzer/analysis"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 )
@@ -81,7 +83,7 @@ func (p *place) tags() []string {
 	return slices.Concat(kind, p.more)
 }
 
-// placed gives each scenario its place.
+// placed gives each scenario its place, and the level Must where it has no other.
 func placed(list []*probe.Scenario) []*probe.Scenario {
 	for i, s := range list {
 		p := &places[i]
@@ -89,6 +91,7 @@ func placed(list []*probe.Scenario) []*probe.Scenario {
 			panic(fmt.Sprintf("acceptance: scenario %s stands in the place of %s", s.ID, p.id))
 		}
 		s.Agent, s.Category, s.Protocols, s.Tags = p.agent, category(p.group), p.over, p.tags()
+		s.Level = cmp.Or(s.Level, analysis.Must)
 	}
 	return list
 }

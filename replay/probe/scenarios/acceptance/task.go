@@ -49,7 +49,7 @@ func polled(ctx context.Context, s *probe.Session, id string) error {
 
 var turns = []*probe.Scenario{
 	{
-		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed", Level: analysis.Must,
+		ID: "spec-multi-turn", Title: "a task asks for input, takes it, and is completed",
 		Sections: []string{"1.0 §3.4.2", "1.0 §4.1.3"},
 		Fix:      "Wait in TASK_STATE_INPUT_REQUIRED, and continue the task that a message names as taskId.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -71,7 +71,7 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so", Level: analysis.Must,
+		ID: "spec-task-cancel", Title: "a task at work is canceled, and stays so",
 		Sections: []string{"1.0 §3.1.5", "1.0 §3.2.2"},
 		Fix:      "Answer CancelTask with the task in TASK_STATE_CANCELED, and keep it so.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -105,9 +105,8 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-list-tasks", Title: "a task that was made is in the list", Level: analysis.Must,
-		Sections: []string{"1.0 §3.1.4"},
-		Fix:      "List all tasks of the client in pages, each with its id and its status.",
+		ID: "spec-list-tasks", Title: "a task that was made is in the list", Sections: []string{"1.0 §3.1.4"},
+		Fix: "List all tasks of the client in pages, each with its id and its status.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := completed(ctx, s, "task-lifecycle for the list")
 			if err != nil {
@@ -117,15 +116,15 @@ var turns = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work", Level: analysis.Must,
+		ID: "spec-return-immediately", Title: "a client that will not wait gets the task at work",
 		Sections: []string{"1.0 §3.2.2"},
 		Fix:      "With returnImmediately answer as soon as there is a task, and work on.",
 		Run:      workedOn("long-running test"),
 	},
 	{
 		ID: "multi-turn-context-preserved", Title: "a task keeps its id and its context from turn to turn",
-		Level: analysis.Must, Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"},
-		Fix: "Answer a message that names a task with that task, in the context that it has.",
+		Sections: []string{"1.0 §3.4.2", "1.0 §3.4.3"},
+		Fix:      "Answer a message that names a task with that task, in the context that it has.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("multi-turn start context test"), client.SendOptions{},
 				has("/task"), word("/task/id"))
@@ -151,15 +150,13 @@ var turns = []*probe.Scenario{
 			if err != nil {
 				return err
 			}
-			length := 10
-			return get(ctx, s, id, &length, is("/status/state", wireCompleted),
+			return get(ctx, s, id, new(10), is("/status/state", wireCompleted),
 				anyOf("/history", "the user's message", func(m a2a.Value) bool { return m.Get("role").Is("ROLE_USER") }))
 		},
 	},
 	{
-		ID: "get-task-after-failure", Title: "a task that failed is read as failed", Level: analysis.Must,
-		Sections: []string{"1.0 §3.1.3"},
-		Fix:      "Keep tasks that failed for GetTask.",
+		ID: "get-task-after-failure", Title: "a task that failed is read as failed", Sections: []string{"1.0 §3.1.3"},
+		Fix: "Keep tasks that failed for GetTask.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			id, err := task(ctx, s, "task-failure trigger error", client.SendOptions{})
 			if err != nil {
@@ -185,11 +182,7 @@ func listed(ctx context.Context, s *probe.Session, id string) error {
 		if err != nil {
 			return err
 		}
-		found := false
-		for _, t := range v.Get("tasks").Elems() {
-			found = found || t.Get("id").Is(id)
-		}
-		if found {
+		if some(v.Get("tasks"), func(t a2a.Value) bool { return t.Get("id").Is(id) }) {
 			return nil
 		}
 		if page.NextPageToken == "" {

@@ -12,7 +12,7 @@ import (
 
 var v03 = []*probe.Scenario{
 	{
-		ID: "spec03-agent-card", Title: "the card of the 0.3 agent is one of 0.3", Level: analysis.Must, CardOnly: true,
+		ID: "spec03-agent-card", Title: "the card of the 0.3 agent is one of 0.3", CardOnly: true,
 		Sections: []string{"0.3 §5.5"},
 		Fix:      "Serve a card with url and protocolVersion 0.3.0, and without supportedInterfaces.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -27,7 +27,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec03-send-message", Title: "a client that read a card of 0.3 gets a message of 0.3", Level: analysis.Must,
+		ID: "spec03-send-message", Title: "a client that read a card of 0.3 gets a message of 0.3",
 		Sections: []string{"0.3 §6.4", "0.3 §7.1"},
 		Fix:      "Answer message/send in the words of 0.3: kind message, role agent, parts of kind text.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -38,7 +38,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec03-task-lifecycle", Title: "a task of 0.3 is completed when the answer comes", Level: analysis.Must,
+		ID: "spec03-task-lifecycle", Title: "a task of 0.3 is completed when the answer comes",
 		Sections: []string{"0.3 §6.1", "0.3 §7.1"},
 		Fix:      "Answer message/send with the task in the words of 0.3: kind task, state completed, parts of kind text.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -48,7 +48,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "spec03-streaming", Title: "a stream of 0.3 has its kinds of events and ends completed", Level: analysis.Must,
+		ID: "spec03-streaming", Title: "a stream of 0.3 has its kinds of events and ends completed",
 		Sections: []string{"0.3 §7.2"},
 		Fix:      "Stream events of the kinds task, status-update and artifact-update, and end with the state completed.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -77,7 +77,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "v03-task-failure", Title: "a task of 0.3 that fails says so, and why", Level: analysis.Must,
+		ID: "v03-task-failure", Title: "a task of 0.3 that fails says so, and why",
 		Sections: []string{"0.3 §6.2", "0.3 §6.3"},
 		Fix:      "End a task that fails in the state failed, with a status message of the agent.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -88,7 +88,7 @@ var v03 = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "v03-get-task", Title: "a task of 0.3 is kept", Level: analysis.Must, Sections: []string{"0.3 §7.3"},
+		ID: "v03-get-task", Title: "a task of 0.3 is kept", Sections: []string{"0.3 §7.3"},
 		Fix: "Keep tasks for tasks/get.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			v, err := send(ctx, s, client.Text("task-lifecycle test"), client.SendOptions{}, is("/kind", "task"), word("/id"))

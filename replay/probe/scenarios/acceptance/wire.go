@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"mime"
+	"slices"
 	"strings"
 
 	"a2atap/proxy/a2a"
@@ -54,12 +55,7 @@ func is(pointer, text string) want {
 
 func oneOf(pointer string, texts ...string) want {
 	return at(pointer, strings.Join(texts, " or "), func(v a2a.Value) bool {
-		for _, text := range texts {
-			if v.Is(text) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(texts, v.Is)
 	})
 }
 
@@ -99,14 +95,17 @@ func exactly(pointer string, n int) want {
 
 // anyOf wants an element of a list of which something is true.
 func anyOf(pointer, expected string, ok func(a2a.Value) bool) want {
-	return at(pointer, "a list with "+expected, func(v a2a.Value) bool {
-		for _, e := range v.Elems() {
-			if ok(e) {
-				return true
-			}
+	return at(pointer, "a list with "+expected, func(v a2a.Value) bool { return some(v, ok) })
+}
+
+// some reports whether something is true of an element of a list.
+func some(list a2a.Value, ok func(a2a.Value) bool) bool {
+	for _, e := range list.Elems() {
+		if ok(e) {
+			return true
 		}
-		return false
-	})
+	}
+	return false
 }
 
 // each wants the same of every element of a list.
@@ -278,11 +277,10 @@ func refused(s *probe.Session, err error, code int, statuses ...int) error {
 	case "1.0.1":
 		statuses = statuses[len(statuses)-1:]
 	}
-	var e *client.Error
 	if err := probe.Refused(err); err != nil {
 		return err
 	}
-	errors.As(err, &e)
+	e, _ := errors.AsType[*client.Error](err)
 	root := a2a.Parse(e.Raw).Root
 	if s.RPC() {
 		if err := holds(root, is("/jsonrpc", "2.0"), lacks("/result"), isA("/error/message", a2a.String)); err != nil {

@@ -14,11 +14,12 @@ import (
 )
 
 // Scenarios are about who may do what. Those about two users need credentials of a second one.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.ErrorHandling, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
 		ID: "act-auth-required", Title: "no operation is open to clients without credentials, if the card asks for some",
-		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Must,
-		Sections: []string{"1.0 §7.4", "1.0 §13.1", "0.3 §4.4"},
+		Stranger: true, Sections: []string{"1.0 §7.4", "1.0 §13.1", "0.3 §4.4"},
 		Tags: []string{
 			"auth", "A27", "AUTH-SERVER-002", "AUTH-SCOPE-001", "acts:SEC-AUTH-001", "acts:SEC-AUTH-002", "acts:SEC-AUTH-004",
 			"tck-main:authentication_required_when_declared", "tck-main:missing_authentication",
@@ -34,8 +35,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-auth-wrong", Title: "no operation is open to clients with wrong credentials, if the card asks for some",
-		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Must,
-		Sections: []string{"1.0 §7.4", "0.3 §4.4"},
+		Stranger: true, Sections: []string{"1.0 §7.4", "0.3 §4.4"},
 		Tags: []string{
 			"auth", "A27", "tck-main:invalid_credentials_rejected", "tck-main:invalid_authentication",
 			"tck-main:invalid_authentication_handling", "tck-main:invalid_credentials_handling",
@@ -50,10 +50,9 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-auth-challenge", Title: "who is refused for want of credentials is told which are wanted",
-		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Should,
-		Protocols: scenario.HTTP,
-		Sections:  []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "acts:SEC-AUTH-006"},
-		Fix: "Send WWW-Authenticate with status 401.",
+		Stranger: true, Level: analysis.Should, Protocols: scenario.HTTP, Sections: []string{"1.0 §7.4", "0.3 §4.4"},
+		Tags: []string{"auth", "acts:SEC-AUTH-006"},
+		Fix:  "Send WWW-Authenticate with status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if !requiresSecurity(s) {
 				return &probe.Skip{Why: "the card asks for no credentials"}
@@ -69,32 +68,28 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-authz-scope", Title: "a user has no access to the tasks of another",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §13.1"},
-		Tags:     []string{"auth", "A28", "AUTH-SCOPE-002", "CORE-LIST-001"},
-		Fix:      "Bind each task to the user who has made it, and look at that in every operation.",
-		Run:      askScope,
+		ID: "act-authz-scope", Title: "a user has no access to the tasks of another", Category: analysis.Interop,
+		Protocols: scenario.V10, Sections: []string{"1.0 §13.1"},
+		Tags: []string{"auth", "A28", "AUTH-SCOPE-002", "CORE-LIST-001"},
+		Fix:  "Bind each task to the user who has made it, and look at that in every operation.",
+		Run:  askScope,
 	},
 	{
-		ID: "act-list-scope", Title: "a list has no tasks that who asks for it cannot read",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §13.1"}, Tags: []string{"auth", "list", "CORE-LIST-001"},
+		ID: "act-list-scope", Title: "a list has no tasks that who asks for it cannot read", Category: analysis.Interop,
+		Protocols: scenario.V10, Sections: []string{"1.0 §13.1"}, Tags: []string{"auth", "list", "CORE-LIST-001"},
 		Fix: "List only tasks that the caller may read.",
 		Run: askListScope,
 	},
 	{
 		ID: "act-not-found-vs-forbidden", Title: "a task of another user looks like one that nobody made",
-		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.3.2"},
-		Tags:     []string{"auth", "errors", "A29", "AUTH-SCOPE-003", "acts:SEC-AUTH-003", "acts:CORE-ERR-009"},
-		Fix:      "Answer with TaskNotFound, in the same words, for tasks that are another user's.",
-		Run:      askForbidden,
+		Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.3.2"},
+		Tags: []string{"auth", "errors", "A29", "AUTH-SCOPE-003", "acts:SEC-AUTH-003", "acts:CORE-ERR-009"},
+		Fix:  "Answer with TaskNotFound, in the same words, for tasks that are another user's.",
+		Run:  askForbidden,
 	},
 	{
-		ID: "act-extended-card-auth", Title: "the extended card is not for everybody",
-		Category: analysis.AgentCard, Stranger: true, Level: analysis.Must, Protocols: scenario.Since03,
-		Needs:    []probe.Capability{probe.ExtendedCard},
+		ID: "act-extended-card-auth", Title: "the extended card is not for everybody", Category: analysis.AgentCard,
+		Stranger: true, Protocols: scenario.Since03, Needs: []probe.Capability{probe.ExtendedCard},
 		Sections: []string{"1.0 §13.3", "0.3 §7.10"},
 		Tags: []string{
 			"auth", "card", "A31", "CARD-EXT-001", "acts:SEC-EXTCARD-001", "acts:SEC-EXTCARD-002", "acts:SEC-EXTCARD-004",
@@ -114,8 +109,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-extended-card", Title: "the extended card is shown to those who have credentials",
-		Category: analysis.AgentCard, Level: analysis.Must, Protocols: scenario.Since03,
-		Needs:    []probe.Capability{probe.ExtendedCard},
+		Category: analysis.AgentCard, Protocols: scenario.Since03, Needs: []probe.Capability{probe.ExtendedCard},
 		Sections: []string{"1.0 §3.1.11", "0.3 §7.10"},
 		Tags: []string{
 			"auth", "card", "tck-main:extended_agent_card_response_format",
@@ -145,9 +139,8 @@ var Scenarios = []*probe.Scenario{
 	{
 		ID:       "act-in-task-auth",
 		Title:    "a task that needs an authorization says so, for which, and takes messages meanwhile",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since03,
-		Levels:   scenario.Levels(analysis.Should, scenario.V03...),
-		Sections: []string{"1.0 §7.6.1", "0.3 §4.5"},
+		Category: analysis.Lifecycle, Protocols: scenario.Since03,
+		Levels: scenario.Levels(analysis.Should, scenario.V03...), Sections: []string{"1.0 §7.6.1", "0.3 §4.5"},
 		Tags: []string{
 			"auth", "scripted", "AUTH-INTASK-001", "AUTH-INTASK-002", "AUTH-INTASK-003", "acts:SEC-AUTH-005",
 			"tck-main:auth_required_state_support", "tck-main:in_task_authentication_workflow",
@@ -158,8 +151,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-in-task-auth-stream", Title: "a stream that ends since an authorization is needed says of which task",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
+		Category: analysis.Streaming, Protocols: scenario.V10, Needs: []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §7.6.1"}, Tags: []string{"auth", "scripted", "stream"},
 		Fix: "Name the task in the update that brings it to AUTH_REQUIRED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -184,9 +176,9 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-in-task-auth-message", Title: "a task that needs an authorization takes messages meanwhile",
-		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10,
-		Sections: []string{"1.0 §7.6.1"}, Tags: []string{"auth", "scripted", "AUTH-INTASK-006"},
-		Fix: "Accept messages to a task that is in AUTH_REQUIRED.",
+		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §7.6.1"},
+		Tags: []string{"auth", "scripted", "AUTH-INTASK-006"},
+		Fix:  "Accept messages to a task that is in AUTH_REQUIRED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := unauthorized(ctx, s)
 			if err != nil {
@@ -198,7 +190,7 @@ var Scenarios = []*probe.Scenario{
 			return err
 		},
 	},
-}
+})
 
 // forged returns a client whose credentials are not good for anything.
 func forged(s *probe.Session) *client.Client {

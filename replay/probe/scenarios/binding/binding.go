@@ -17,11 +17,12 @@ import (
 )
 
 // Scenarios are about what only one binding has, and about whether the bindings agree.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.ErrorHandling, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
 		ID: "act-rest-status-codes", Title: "errors over HTTP+JSON have their status, an envelope and an ErrorInfo",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: []client.Protocol{client.REST10},
-		Sections: []string{"1.0 §5.4", "1.0 §11.6"},
+		Protocols: []client.Protocol{client.REST10}, Sections: []string{"1.0 §5.4", "1.0 §11.6"},
 		Tags: []string{
 			"errors", "wire-format", "A55", "HTTP_JSON-STATUS-001", "HTTP_JSON-ERR-001", "HTTP_JSON-ERR-002",
 			"acts:REST-STATUS-001", "acts:REST-PD-001",
@@ -31,16 +32,14 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-grpc-status-codes", Title: "errors over gRPC have their status, and an ErrorInfo in its details",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: []client.Protocol{client.GRPC10},
-		Sections: []string{"1.0 §5.4", "1.0 §10.6"},
-		Tags:     []string{"errors", "wire-format", "A56", "GRPC-ERR-001", "GRPC-ERR-002"},
-		Fix:      "Answer with the status of the error, and its ErrorInfo in grpc-status-details-bin.",
-		Run:      func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodGRPCError) },
+		Protocols: []client.Protocol{client.GRPC10}, Sections: []string{"1.0 §5.4", "1.0 §10.6"},
+		Tags: []string{"errors", "wire-format", "A56", "GRPC-ERR-001", "GRPC-ERR-002"},
+		Fix:  "Answer with the status of the error, and its ErrorInfo in grpc-status-details-bin.",
+		Run:  func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodGRPCError) },
 	},
 	{
 		ID: "act-rpc-error-codes", Title: "errors over JSON-RPC have their code, a message, and data that are typed",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: []client.Protocol{client.JSONRPC10},
-		Sections: []string{"1.0 §5.4", "1.0 §9.5"},
+		Protocols: []client.Protocol{client.JSONRPC10}, Sections: []string{"1.0 §5.4", "1.0 §9.5"},
 		Tags: []string{
 			"errors", "wire-format", "CORE-ERR-001", "JSONRPC-ERR-001", "JSONRPC-ERR-002", "JSONRPC-SSE-002",
 			"acts:CORE-ERR-005", "acts:CORE-ERR-007", "acts:CORE-ERR-008", "tck-main:error_response_completeness",
@@ -49,10 +48,10 @@ var Scenarios = []*probe.Scenario{
 		Run: func(ctx context.Context, s *probe.Session) error { return eachError(ctx, s, goodRPCError) },
 	},
 	{
-		ID: "act-rpc-errorinfo", Title: "errors over JSON-RPC say their reason in an ErrorInfo",
-		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: []client.Protocol{client.JSONRPC10},
-		Sections: []string{"1.0 §9.5"}, Tags: []string{"errors", "JSONRPC-ERR-003", "acts:JSONRPC-ERR-003"},
-		Fix: "Put a google.rpc.ErrorInfo with the reason of A2A 1.0 §5.4 into the data of errors.",
+		ID: "act-rpc-errorinfo", Title: "errors over JSON-RPC say their reason in an ErrorInfo", Level: analysis.Should,
+		Protocols: []client.Protocol{client.JSONRPC10}, Sections: []string{"1.0 §9.5"},
+		Tags: []string{"errors", "JSONRPC-ERR-003", "acts:JSONRPC-ERR-003"},
+		Fix:  "Put a google.rpc.ErrorInfo with the reason of A2A 1.0 §5.4 into the data of errors.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return eachError(ctx, s, func(k knownError, a *probe.Answer) error {
 				return hasErrorInfo(a.JSON().Get("error").Get("data"), k, a)
@@ -61,8 +60,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-binding-equivalence", Title: "a task of one binding is the same over another, and so are errors",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Once: true,
-		Sections: []string{"1.0 §5.1"},
+		Category: analysis.Interop, Protocols: scenario.V10, Once: true, Sections: []string{"1.0 §5.1"},
 		Tags: []string{
 			"bindings", "A48", "BIND-EQUIV-001", "BIND-EQUIV-002", "BIND-EQUIV-003", "BIND-EQUIV-004",
 			"tck-main:task_retrieval_equivalence", "tck-main:same_error_handling_task_not_found",
@@ -71,9 +69,8 @@ var Scenarios = []*probe.Scenario{
 		Run: askEquivalence,
 	},
 	{
-		ID: "act-rest-routes", Title: "each path of HTTP+JSON is served, with its parameters",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: []client.Protocol{client.REST10},
-		Sections: []string{"1.0 §11.3", "1.0 §11.5"},
+		ID: "act-rest-routes", Title: "each path of HTTP+JSON is served, with its parameters", Category: analysis.Interop,
+		Protocols: []client.Protocol{client.REST10}, Sections: []string{"1.0 §11.3", "1.0 §11.5"},
 		Tags: []string{
 			"bindings", "HTTP_JSON-URL-001", "HTTP_JSON-URL-002", "HTTP_JSON-QP-001", "tck-main:rest_specific_features",
 		},
@@ -95,7 +92,7 @@ var Scenarios = []*probe.Scenario{
 			return nil
 		},
 	},
-}
+})
 
 // A knownError is an error that every agent can be brought to.
 type knownError struct {

@@ -10,12 +10,13 @@ import (
 )
 
 // Contexts are about which task and which context a message belongs to (A2A 1.0 §3.4).
-var Contexts = []*probe.Scenario{
+var Contexts = scenario.In(probe.Scenario{
+	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
+}, []*probe.Scenario{
 	{
 		ID: "act-unknown-taskid-in-message", Title: "a message to a task that nobody made is refused, and makes none",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.2"},
-		Tags: []string{"errors", "context", "A10", "CORE-MULTI-004"},
-		Fix:  "Answer a message whose taskId is unknown with TaskNotFound; task ids are the agent's to make.",
+		Sections: []string{"1.0 §3.4.2"}, Tags: []string{"errors", "context", "A10", "CORE-MULTI-004"},
+		Fix: "Answer a message whose taskId is unknown with TaskNotFound; task ids are the agent's to make.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			m := s.Say(probe.CompletesTask)
 			m.TaskID = s.NewID()
@@ -29,16 +30,15 @@ var Contexts = []*probe.Scenario{
 	},
 	{
 		ID: "act-context-mismatch", Title: "a message to a task of another context is refused",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.3"},
-		Tags: []string{"errors", "context", "A11", "CORE-MULTI-006", "acts:CORE-MULTI-003", "acts:CORE-MULTI-006"},
-		Fix:  "Refuse a message whose contextId is not that of the task it names.",
-		Run:  askContextMismatch,
+		Sections: []string{"1.0 §3.4.3"},
+		Tags:     []string{"errors", "context", "A11", "CORE-MULTI-006", "acts:CORE-MULTI-003", "acts:CORE-MULTI-006"},
+		Fix:      "Refuse a message whose contextId is not that of the task it names.",
+		Run:      askContextMismatch,
 	},
 	{
 		ID: "act-context-accept-or-reject", Title: "a context that the client names is kept or refused",
 		// Before 1.0 no sentence says it; a context is there to be gone on with all the same.
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since03,
-		Levels:   scenario.Levels(analysis.Advice, scenario.V03...),
+		Protocols: scenario.Since03, Levels: scenario.Levels(analysis.Advice, scenario.V03...),
 		Sections: []string{"1.0 §3.4.1", "0.3 §6.1"},
 		Tags: []string{
 			"context", "A12", "CORE-MULTI-002", "CORE-MULTI-002a", "acts:CORE-CTX-001", "tck-main:continue_with_contextid",
@@ -48,15 +48,14 @@ var Contexts = []*probe.Scenario{
 	},
 	{
 		ID: "act-context-inferred", Title: "a message that names its task alone belongs to the task's context",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.3"},
-		Tags: []string{"context", "A13", "CORE-MULTI-005", "acts:CORE-MULTI-005"},
-		Fix:  "Take the context of a message that names a task from that task.",
-		Run:  askContextInferred,
+		Sections: []string{"1.0 §3.4.3"}, Tags: []string{"context", "A13", "CORE-MULTI-005", "acts:CORE-MULTI-005"},
+		Fix: "Take the context of a message that names a task from that task.",
+		Run: askContextInferred,
 	},
 	{
 		ID: "act-context-made", Title: "a message without a context is answered in one",
 		// An agent that makes no context need not name one; the proto file wants it in messages all the same.
-		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.1"},
+		Level: analysis.Should, Sections: []string{"1.0 §3.4.1"},
 		Tags: []string{"context", "CORE-MULTI-001", "CORE-MULTI-001a"},
 		Fix:  "Write the contextId that the agent has made into the task or the message that answers.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -71,8 +70,7 @@ var Contexts = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-task-ids-unique", Title: "two messages make two tasks",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.2"},
+		ID: "act-task-ids-unique", Title: "two messages make two tasks", Sections: []string{"1.0 §3.4.2"},
 		Tags: []string{"context", "CORE-MULTI-003"},
 		Fix:  "Make an id that no other task has for each new task.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -92,12 +90,12 @@ var Contexts = []*probe.Scenario{
 	},
 	{
 		ID: "act-reference-tasks", Title: "a message that refers to other tasks is answered, known or not",
-		Category: analysis.Lifecycle, Level: analysis.May, Protocols: scenario.V10, Sections: []string{"1.0 §3.4.3"},
+		Level: analysis.May, Sections: []string{"1.0 §3.4.3"},
 		Tags: []string{"context", "tck-main:reference_task_ids_valid", "tck-main:reference_task_ids_invalid"},
 		Fix:  "Ignore references to tasks that are unknown, or refuse them with an error of A2A.",
 		Run:  askReferences,
 	},
-}
+})
 
 func askContextKept(ctx context.Context, s *probe.Session) error {
 	m := s.Say(probe.Anything)

@@ -11,11 +11,12 @@ import (
 )
 
 // Histories are about how much of a task's history is shown (A2A 1.0 §3.2.4).
-var Histories = []*probe.Scenario{
+var Histories = scenario.In(probe.Scenario{
+	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
+}, []*probe.Scenario{
 	{
 		ID: "act-history-length", Title: "a task is shown with no more messages than were asked for",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since01,
-		Levels:   scenario.Levels(analysis.Should, scenario.Old...),
+		Protocols: scenario.Since01, Levels: scenario.Levels(analysis.Should, scenario.Old...),
 		Sections: []string{"1.0 §3.2.4", "0.3 §7.3.1"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-002", "acts:CORE-HIST-002", "tck-main:tasks_get_with_history_length",
@@ -31,8 +32,8 @@ var Histories = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-history-zero", Title: "a task is shown without history if none is wanted",
-		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		ID: "act-history-zero", Title: "a task is shown without history if none is wanted", Level: analysis.Should,
+		Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{
 			"history", "A23", "CORE-HIST-001", "acts:CORE-HIST-001", "acts:CORE-GET-002", "tck-main:history_length_zero",
 		},
@@ -47,7 +48,7 @@ var Histories = []*probe.Scenario{
 	},
 	{
 		ID: "act-history-zero-send", Title: "a message is answered without history if none is wanted",
-		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		Level: analysis.Should, Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{"history", "A23", "CORE-HIST-003", "acts:CORE-HIST-003"},
 		Fix:  "Heed historyLength in the configuration of SendMessage too.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -64,8 +65,7 @@ var Histories = []*probe.Scenario{
 	{
 		ID: "act-history-negative", Title: "a history of less than no messages is refused",
 		// Only an example says so.
-		Category: analysis.ErrorHandling, Level: analysis.Should, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.2.4", "1.0 §6.5"},
+		Category: analysis.ErrorHandling, Level: analysis.Should, Sections: []string{"1.0 §3.2.4", "1.0 §6.5"},
 		Tags: []string{
 			"history", "errors", "A23", "tck-main:negative_history_length_error",
 			"tck-main:boundary_values",
@@ -76,14 +76,12 @@ var Histories = []*probe.Scenario{
 			if err != nil {
 				return err
 			}
-			less := -1
-			_, err = s.Client.Get(ctx, task.ID, &less)
+			_, err = s.Client.Get(ctx, task.ID, new(-1))
 			return scenario.RefusedParams(s, err, "historyLength -1")
 		},
 	},
 	{
-		ID: "act-history-large", Title: "more history than there is may be asked for",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.2.4"},
+		ID: "act-history-large", Title: "more history than there is may be asked for", Sections: []string{"1.0 §3.2.4"},
 		Tags: []string{"history", "tck-main:history_length_exceeds_actual", "tck-main:boundary_values"},
 		Fix:  "Show what history there is if more is asked for.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -96,8 +94,7 @@ var Histories = []*probe.Scenario{
 	},
 	{
 		ID: "act-history-order", Title: "the history has the messages that were sent, in their order",
-		Category: analysis.Lifecycle, Level: analysis.Should, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.7", "1.0 §3.2.4"},
+		Level: analysis.Should, Sections: []string{"1.0 §3.7", "1.0 §3.2.4"},
 		Tags: []string{
 			"history", "CORE-HIST-004", "CORE-HIST-005", "CORE-HIST-006", "acts:CORE-HIST-004", "acts:CORE-HIST-005",
 			"acts:CORE-HIST-006", "tck-main:unicode_and_special_chars",
@@ -105,7 +102,7 @@ var Histories = []*probe.Scenario{
 		Fix: "Keep messages as they came, the oldest first.",
 		Run: askHistoryOrder,
 	},
-}
+})
 
 func askHistoryOrder(ctx context.Context, s *probe.Session) error {
 	first := s.Say(probe.AsksBack)
@@ -125,8 +122,7 @@ func askHistoryOrder(ctx context.Context, s *probe.Session) error {
 		}
 		sent = append(sent, second)
 	}
-	limit := 10
-	task, err = s.Client.Get(ctx, task.ID, &limit)
+	task, err = s.Client.Get(ctx, task.ID, new(10))
 	if scenario.Gone(err) {
 		return probe.Unclear("the task is not kept")
 	}

@@ -16,10 +16,12 @@ import (
 )
 
 // Scenarios follow tasks through their lives.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.Lifecycle, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
-		ID: "send", Title: "a message is answered with a task, or with a message", Category: analysis.Lifecycle,
-		Level: analysis.Must, First: true, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
+		ID: "send", Title: "a message is answered with a task, or with a message", First: true,
+		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags: []string{
 			"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "GRPC-SVC-001", "GRPC-SVC-002",
 			"tck-main:message_send_valid_text",
@@ -28,8 +30,8 @@ var Scenarios = []*probe.Scenario{
 		Run: askSend,
 	},
 	{
-		ID: "task-completes", Title: "a task that was sent is found, and completes", Category: analysis.Lifecycle,
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
+		ID: "task-completes", Title: "a task that was sent is found, and completes",
+		Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
 		Tags: []string{
 			"core", "basic", "acts:CORE-SEND-001", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3",
 		},
@@ -37,8 +39,7 @@ var Scenarios = []*probe.Scenario{
 		Run: askCompletion,
 	},
 	{
-		ID: "task-cancel", Title: "a task at work is canceled", Category: analysis.Lifecycle, Level: analysis.Must,
-		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
+		ID: "task-cancel", Title: "a task at work is canceled", Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
 		Tags: []string{
 			"core", "S0-2.3", "S0-V3", "CORE-CANCEL-001", "acts:CORE-CANCEL-001", "tck-main:tasks_cancel_valid",
 		},
@@ -46,29 +47,28 @@ var Scenarios = []*probe.Scenario{
 		Run: askCancellation,
 	},
 	{
-		ID: "multi-turn", Title: "a task that asks back goes on with the answer", Category: analysis.Lifecycle,
-		Level: analysis.Must, Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
-		Tags: []string{"core", "S0-2.4", "acts:CORE-MULTI-001", "tck-main:message_send_continue_task"},
-		Fix:  "Continue the task that a message names, in its context; make no new one.",
-		Run:  askAgain,
+		ID: "multi-turn", Title: "a task that asks back goes on with the answer",
+		Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
+		Tags:     []string{"core", "S0-2.4", "acts:CORE-MULTI-001", "tck-main:message_send_continue_task"},
+		Fix:      "Continue the task that a message names, in its context; make no new one.",
+		Run:      askAgain,
 	},
 	{
-		ID: "task-history", Title: "the history of a task is kept", Category: analysis.Lifecycle, Level: analysis.Must,
-		Sections: []string{"0.3 §5.5.2", "0.3 §7.3"}, Tags: []string{"history", "S0-2.5"},
+		ID: "task-history", Title: "the history of a task is kept", Sections: []string{"0.3 §5.5.2", "0.3 §7.3"},
+		Tags:      []string{"history", "S0-2.5"},
 		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
 		Fix:       "Keep each status that a task had, or do not declare stateTransitionHistory.",
 		Run:       askHistory,
 	},
 	{
-		ID: "skills-answer", Title: "the first example of each skill is answered", Category: analysis.Lifecycle,
-		Level: analysis.Should, Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"},
-		Tags: []string{"skills", "S0-I4", "S0-2.1"},
-		Fix:  "Make the agent answer the examples of its own card.",
-		Run:  askSkills,
+		ID: "skills-answer", Title: "the first example of each skill is answered", Level: analysis.Should,
+		Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"}, Tags: []string{"skills", "S0-I4", "S0-2.1"},
+		Fix: "Make the agent answer the examples of its own card.",
+		Run: askSkills,
 	},
 	{
 		ID: "concurrent-tasks", Title: "tasks at the same time do not get in each other's way",
-		Category: analysis.Interop, Level: analysis.Must, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
+		Category: analysis.Interop, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
 		Tags: []string{
 			"core", "concurrency", "S0-5.5d", "tck-main:parallel_requests", "tck-main:rapid_sequential_requests",
 			"tck-main:concurrent_method_calls",
@@ -76,7 +76,7 @@ var Scenarios = []*probe.Scenario{
 		Fix: "Keep ids, contexts, messages and artifacts of tasks apart that are worked on at the same time.",
 		Run: askAtOnce,
 	},
-}
+})
 
 // expects reports whether an agent has to do what it was told: it is known to, or it was told an example of its card,
 // and its dialect says that these work.
@@ -151,8 +151,7 @@ func askCompletion(ctx context.Context, s *probe.Session) error {
 	defer done()
 	ended := task.Status.State.Terminal()
 	found, err := s.Await(ctx, task.ID, probe.Settled)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Reason == "TASK_NOT_FOUND" && ended {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Reason == "TASK_NOT_FOUND" && ended {
 		return probe.Unclear("task %s was %s at once, and is not kept", task.ID, task.Status.State)
 	}
 	if err != nil {
@@ -238,10 +237,8 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 		return err
 	}
 	defer done()
-	if !probe.Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return err
-		}
+	if task, err = probe.AtRest(ctx, s, task); err != nil {
+		return err
 	}
 	if task.Status.State != client.InputRequired {
 		return &probe.Skip{Why: fmt.Sprintf("the agent did not ask back: task %s is %s", task.ID, task.Status.State)}
@@ -258,10 +255,8 @@ func askAgain(ctx context.Context, s *probe.Session) error {
 	if err := scenario.SameTask(r.Task, task.ID, task.ContextID); err != nil {
 		return err
 	}
-	if !probe.Settled(r.Task.Status.State) {
-		if r.Task, err = s.Settle(ctx, task.ID); err != nil {
-			return err
-		}
+	if r.Task, err = probe.AtRest(ctx, s, r.Task); err != nil {
+		return err
 	}
 	if r.Task.Status.State == client.InputRequired && !s.Scripted() {
 		return nil // it asks for more
@@ -281,8 +276,7 @@ func askHistory(ctx context.Context, s *probe.Session) error {
 	if err != nil {
 		return err
 	}
-	length := 100
-	if task, err = s.Client.Get(ctx, task.ID, &length); err != nil {
+	if task, err = s.Client.Get(ctx, task.ID, new(100)); err != nil {
 		return err
 	}
 	history := a2a.Parse(task.Raw).Root.Get("history")

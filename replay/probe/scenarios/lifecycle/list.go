@@ -16,10 +16,12 @@ import (
 
 // Lists are about ListTasks (A2A 1.0 §3.1.4). They look at contexts of their own, since others may make tasks
 // at the same time.
-var Lists = []*probe.Scenario{
+var Lists = scenario.In(probe.Scenario{
+	Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
+}, []*probe.Scenario{
 	{
 		ID: "act-list-pagination", Title: "pages of one task lead through all tasks of a context, each once",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
+		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "A24", "CORE-LIST-002", "CORE-LIST-004", "acts:CORE-LIST-003", "tck-main:page_token_navigation",
 			"tck-main:last_page_detection", "tck-main:custom_page_size", "tck-main:rest_pagination_support",
@@ -29,7 +31,7 @@ var Lists = []*probe.Scenario{
 	},
 	{
 		ID: "act-list-fields", Title: "a page says how many tasks there are, and the tasks have ids and states",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
+		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "tck-main:list_all_tasks", "tck-main:tasks_list_with_existing_tasks", "tck-main:total_size_accuracy",
 			"tck-main:validates_required_fields", "tck-main:list_tasks_empty_when_none_exist",
@@ -38,15 +40,14 @@ var Lists = []*probe.Scenario{
 		Run: askPageFields,
 	},
 	{
-		ID: "act-list-sorted", Title: "the task whose status changed last comes first",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
+		ID: "act-list-sorted", Title: "the task whose status changed last comes first", Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{"list", "CORE-LIST-003", "tck-main:sorted_by_timestamp_descending"},
 		Fix:  "Sort tasks by the time of their status, the newest first.",
 		Run:  askOrder,
 	},
 	{
 		ID: "act-list-filters", Title: "a list holds what its filters let through, and nothing else",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
+		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "A25", "acts:CORE-LIST-001", "tck-main:filter_by_context_id", "tck-main:filter_by_status",
 			"tck-main:filter_by_last_updated_after", "tck-main:combined_filters",
@@ -55,8 +56,7 @@ var Lists = []*probe.Scenario{
 		Run: askFilters,
 	},
 	{
-		ID: "act-list-artifacts", Title: "a list has artifacts only if they are wanted",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
+		ID: "act-list-artifacts", Title: "a list has artifacts only if they are wanted", Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "A26", "CORE-LIST-005", "acts:CORE-LIST-002", "tck-main:artifacts_excluded_by_default",
 		},
@@ -64,15 +64,13 @@ var Lists = []*probe.Scenario{
 		Run: askNoArtifacts,
 	},
 	{
-		ID: "act-list-artifacts-shown", Title: "a list has artifacts if they are wanted",
-		Category: analysis.Lifecycle, Level: analysis.May, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
-		Tags: []string{"list", "A26", "tck-main:artifacts_included_when_requested"},
-		Fix:  "Show artifacts of listed tasks if includeArtifacts is true.",
-		Run:  askArtifacts,
+		ID: "act-list-artifacts-shown", Title: "a list has artifacts if they are wanted", Level: analysis.May,
+		Sections: []string{"1.0 §3.1.4"}, Tags: []string{"list", "A26", "tck-main:artifacts_included_when_requested"},
+		Fix: "Show artifacts of listed tasks if includeArtifacts is true.",
+		Run: askArtifacts,
 	},
 	{
 		ID: "act-list-history", Title: "listed tasks have no more history than was asked for",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
 		Sections: []string{"1.0 §3.1.4", "1.0 §3.2.4"},
 		Tags:     []string{"list", "history", "A23", "tck-main:list_history_length_zero", "tck-main:history_length_custom"},
 		Fix:      "Heed historyLength in ListTasks too.",
@@ -97,7 +95,7 @@ var Lists = []*probe.Scenario{
 	},
 	{
 		ID: "act-list-page-limit", Title: "a page has a hundred tasks at most, and no fewer than one can be asked for",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.1.4"},
+		Sections: []string{"1.0 §3.1.4"},
 		Tags: []string{
 			"list", "errors", "A24", "tck-main:default_page_size", "tck-main:negative_page_size_error",
 			"tck-main:zero_page_size_error", "tck-main:out_of_range_page_size_error", "tck-main:default_page_size_is_50",
@@ -108,8 +106,7 @@ var Lists = []*probe.Scenario{
 	{
 		ID: "act-list-invalid", Title: "tokens and times that make no sense are refused, or do no harm",
 		// Which error is not said, and neither is that it must be one.
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.1.4", "1.0 §3.3.2"},
+		Category: analysis.ErrorHandling, Sections: []string{"1.0 §3.1.4", "1.0 §3.3.2"},
 		Tags: []string{
 			"list", "errors", "tck-main:invalid_page_token_error", "tck-main:invalid_status_error",
 			"tck-main:invalid_timestamp_error",
@@ -141,7 +138,7 @@ var Lists = []*probe.Scenario{
 			return nil
 		},
 	},
-}
+})
 
 // listWith returns a client that puts one parameter into lists, whatever its value.
 func listWith(s *probe.Session, name, value string) *client.Client {
@@ -170,10 +167,8 @@ func family(ctx context.Context, s *probe.Session, wants ...probe.Behavior) ([]*
 		if err != nil {
 			return nil, err
 		}
-		if !probe.Settled(task.Status.State) {
-			if task, err = s.Settle(ctx, task.ID); err != nil {
-				return nil, err
-			}
+		if task, err = probe.AtRest(ctx, s, task); err != nil {
+			return nil, err
 		}
 		if task.ContextID == "" || len(tasks) > 0 && task.ContextID != tasks[0].ContextID {
 			return nil, probe.Unclear("the agent does not keep several tasks in one context")

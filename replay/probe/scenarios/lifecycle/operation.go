@@ -12,10 +12,11 @@ import (
 )
 
 // Operations are about what sends, reads and cancellations do, by themselves and to tasks that have ended.
-var Operations = []*probe.Scenario{
+var Operations = scenario.In(probe.Scenario{
+	Category: analysis.Lifecycle, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
-		ID: "act-task-not-found", Title: "a task that nobody made cannot be canceled",
-		Category: analysis.ErrorHandling, Level: analysis.Must,
+		ID: "act-task-not-found", Title: "a task that nobody made cannot be canceled", Category: analysis.ErrorHandling,
 		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
 		Tags: []string{
 			"errors", "A9", "CORE-CANCEL-003", "acts:CORE-ERR-002", "tck-main:tasks_cancel_nonexistent",
@@ -28,7 +29,6 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-task-read", Title: "a task that was made can be read: the same id, and a state",
-		Category: analysis.Lifecycle, Level: analysis.Must,
 		Sections: []string{"1.0 §3.1.3", "0.3 §7.3"},
 		Tags: []string{
 			"CORE-GET-001", "CORE-SEND-001", "acts:CORE-GET-001", "tck-main:tasks_get_valid",
@@ -38,8 +38,7 @@ var Operations = []*probe.Scenario{
 		Run: askRead,
 	},
 	{
-		ID: "act-send-terminal", Title: "a task that has ended takes no more messages",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since03,
+		ID: "act-send-terminal", Title: "a task that has ended takes no more messages", Protocols: scenario.Since03,
 		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
 		Tags:     []string{"errors", "A14", "CORE-SEND-002", "acts:CORE-SEND-002", "acts:CORE-ERR-004"},
 		Fix:      "Refuse a message to a task that has ended with UnsupportedOperation.",
@@ -59,15 +58,14 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-cancel-idempotent", Title: "a task that was canceled stays so when it is canceled again",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.1.5", "1.0 §3.3.1"}, Tags: []string{"A16", "tck-main:task_cancel_state_handling"},
-		Fix: "Answer a second cancellation with the canceled task, TaskNotCancelable or TaskNotFound.",
-		Run: askCancelTwice,
+		Protocols: scenario.V10, Sections: []string{"1.0 §3.1.5", "1.0 §3.3.1"},
+		Tags: []string{"A16", "tck-main:task_cancel_state_handling"},
+		Fix:  "Answer a second cancellation with the canceled task, TaskNotCancelable or TaskNotFound.",
+		Run:  askCancelTwice,
 	},
 	{
 		ID: "act-blocking-default", Title: "a message is answered when its task has ended or waits",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A21", "CORE-EXECUTION-MODE-001"},
+		Protocols: scenario.V10, Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A21", "CORE-EXECUTION-MODE-001"},
 		Fix: "Answer SendMessage when the task is terminal or interrupted, unless returnImmediately is true.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, err := s.Task(ctx, probe.StreamsChunks, client.SendOptions{})
@@ -82,15 +80,15 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-return-immediately", Title: "a client that does not wait is answered while the task is at work",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.V10,
-		Sections: []string{"1.0 §3.2.2"}, Tags: []string{"A22", "CORE-EXECUTION-MODE-002", "acts:CORE-EXEC-001"},
-		Fix: "Answer at once with the task as it is if returnImmediately is true, and go on with the work.",
-		Run: askImmediately,
+		Protocols: scenario.V10, Sections: []string{"1.0 §3.2.2"},
+		Tags: []string{"A22", "CORE-EXECUTION-MODE-002", "acts:CORE-EXEC-001"},
+		Fix:  "Answer at once with the task as it is if returnImmediately is true, and go on with the work.",
+		Run:  askImmediately,
 	},
 	{
-		ID: "act-unknown-media-type", Title: "a part of a media type that nobody knows is refused, or taken like any other",
-		Category: analysis.ErrorHandling, Level: analysis.Should,
-		Sections: []string{"1.0 §3.1.1", "0.3 §8.2"},
+		ID:       "act-unknown-media-type",
+		Title:    "a part of a media type that nobody knows is refused, or taken like any other",
+		Category: analysis.ErrorHandling, Level: analysis.Should, Sections: []string{"1.0 §3.1.1", "0.3 §8.2"},
 		Tags: []string{
 			"errors", "A54", "CORE-SEND-003", "acts:CORE-SEND-004", "tck-main:content_type_not_supported_error_32005",
 			"tck-main:invalid_file_part", "tck-main:valid_file_part", "tck-main:binary_data_handling",
@@ -100,13 +98,12 @@ var Operations = []*probe.Scenario{
 	},
 	{
 		ID: "act-part-kinds", Title: "files and data are written so that clients can read them",
-		Category: analysis.Lifecycle, Level: analysis.Must, Protocols: scenario.Since01,
-		Sections: []string{"1.0 §4.1.6", "0.3 §6.5", "0.3 §6.6"},
-		Tags:     []string{"artifact", "DM-ART-001", "DM-PART-001"},
-		Fix:      "Write each part with one content: a text, the bytes of a file or its address, or data.",
-		Run:      askPartKinds,
+		Protocols: scenario.Since01, Sections: []string{"1.0 §4.1.6", "0.3 §6.5", "0.3 §6.6"},
+		Tags: []string{"artifact", "DM-ART-001", "DM-PART-001"},
+		Fix:  "Write each part with one content: a text, the bytes of a file or its address, or data.",
+		Run:  askPartKinds,
 	},
-}
+})
 
 func askRead(ctx context.Context, s *probe.Session) error {
 	task, err := s.Task(ctx, probe.CompletesTask, client.SendOptions{})
@@ -204,10 +201,8 @@ func askPartKinds(ctx context.Context, s *probe.Session) error {
 	if err != nil {
 		return err
 	}
-	if !probe.Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return err
-		}
+	if task, err = probe.AtRest(ctx, s, task); err != nil {
+		return err
 	}
 	seen := false
 	for _, artifact := range a2a.Parse(task.Raw).Root.Get("artifacts").Elems() {

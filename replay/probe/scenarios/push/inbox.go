@@ -48,6 +48,20 @@ func listen(s *probe.Session) (*inbox, error) {
 
 func (in *inbox) close() { in.receiver.Close() }
 
+// withInbox gives what is asked a webhook of its own.
+func withInbox(
+	ask func(context.Context, *probe.Session, *inbox) error,
+) func(context.Context, *probe.Session) error {
+	return func(ctx context.Context, s *probe.Session) error {
+		in, err := listen(s)
+		if err != nil {
+			return err
+		}
+		defer in.close()
+		return ask(ctx, s, in)
+	}
+}
+
 // origin returns where the webhook is, without what makes it a secret.
 func (in *inbox) origin() string {
 	u, err := url.Parse(in.receiver.URL())

@@ -23,21 +23,21 @@ var tokenLevels = map[client.Protocol]analysis.Level{
 }
 
 // Scenarios are about push notifications.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.Interop, Level: analysis.Must, Needs: []probe.Capability{probe.Push},
+}, []*probe.Scenario{
 	{
-		ID: "push-config", Title: "a webhook that was given can be read back", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push},
+		ID: "push-config", Title: "a webhook that was given can be read back",
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8", "0.3 §7.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42",
 			"PUSH-CREATE-001", "PUSH-CREATE-002", "PUSH-GET-001", "acts:PUSH-CFG-001", "acts:PUSH-CFG-002",
 		},
 		Fix: "Keep the push notification config of a task, and show it to who asks for it.",
-		Run: askConfig,
+		Run: withInbox(askConfig),
 	},
 	{
-		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"},
 		Tags: []string{
 			"push", "A42", "PUSH-LIST-001", "PUSH-DEL-001", "PUSH-DEL-002", "acts:PUSH-CFG-003", "acts:PUSH-LIST-001",
@@ -48,44 +48,41 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "push-https", Title: "a webhook without TLS is refused", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: []client.Protocol{client.Early},
-		Sections: []string{"JSON-RPC §5.1"}, Tags: []string{"push", "S4-5.1b"},
-		Fix: "Refuse webhooks whose URL is not https with error -32004.",
-		Run: askInsecure,
+		Protocols: []client.Protocol{client.Early}, Sections: []string{"JSON-RPC §5.1"},
+		Tags: []string{"push", "S4-5.1b"},
+		Fix:  "Refuse webhooks whose URL is not https with error -32004.",
+		Run:  askInsecure,
 	},
 	{
-		ID: "push-delivery", Title: "the webhook hears of its task", Category: analysis.Interop, Level: analysis.Must,
-		Needs: []probe.Capability{probe.Push}, Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
+		ID: "push-delivery", Title: "the webhook hears of its task", Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
 		Tags: []string{
 			"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43",
 			"PUSH-DELIVER-002", "PUSH-DELIVER-003", "acts:PUSH-DELIV-002", "acts:PUSH-DELIV-003",
 		},
 		Fix: "Post each change of a task's status to its webhooks, in the form of the protocol.",
-		Run: askDelivery,
+		Run: withInbox(askDelivery),
 	},
 	{
-		ID: "push-token", Title: "notifications bring the token that was given", Category: analysis.Interop,
+		ID: "push-token", Title: "notifications bring the token that was given",
 		// 1.0 does not say how the token travels.
-		Level: analysis.Should, Levels: tokenLevels, Needs: []probe.Capability{probe.Push},
-		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
-		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
-		Run: askToken,
+		Level: analysis.Should, Levels: tokenLevels, Sections: []string{"1.0 §4.3.1", "0.3 §6.8"},
+		Tags: []string{"push", "S4-5.2c", "A43"},
+		Fix:  "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
+		Run:  withInbox(askToken),
 	},
 	{
-		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: scenario.V10,
+		ID: "push-auth", Title: "notifications bring the credentials that were asked for", Protocols: scenario.V10,
 		Sections: []string{"1.0 §4.3.2", "1.0 §4.3.3"}, Tags: []string{"push", "auth", "PUSH-DELIVER-001"},
 		Fix: "Send Authorization with the scheme and the credentials of the config with each notification.",
-		Run: askCredentials,
+		Run: withInbox(askCredentials),
 	},
 	{
-		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Category: analysis.Interop,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Push}, Protocols: withConfigs,
+		ID: "push-after-delete", Title: "a webhook that was deleted hears nothing more", Protocols: withConfigs,
 		Sections: []string{"1.0 §3.1.10", "0.3 §7.8"}, Tags: []string{"push", "A45"},
 		Fix: "Post nothing to a webhook once its deletion was confirmed.",
 		Run: askAfterDelete,
 	},
-}
+})
 
 // configured makes a task that waits to be canceled, and gives it a webhook.
 func configured(ctx context.Context, s *probe.Session, in *inbox) (*client.Task, *client.PushConfig, func(), error) {
@@ -114,8 +111,8 @@ func configure(ctx context.Context, s *probe.Session, task string, in *inbox) (*
 	config := config(s, in)
 	config.TaskID = task
 	created, err := s.Client.CreatePush(ctx, config)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
+	refused := scenario.Refusal(err)
+	if refused != nil && refused.Reason == "" && refused.Code != -32601 && !refused.Internal() {
 		return nil, probe.Unclear("the agent does not take a webhook at %s: %s", in.origin(), probe.Describe(refused))
 	}
 	if err != nil {
@@ -139,12 +136,7 @@ func config(s *probe.Session, in *inbox) client.PushConfig {
 	return config
 }
 
-func askConfig(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
+func askConfig(ctx context.Context, s *probe.Session, in *inbox) error {
 	task, created, stop, err := configured(ctx, s, in)
 	if err != nil {
 		return err
@@ -227,10 +219,8 @@ func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) 
 		return nil, err
 	}
 	defer done()
-	if !probe.Settled(task.Status.State) {
-		if task, err = s.Settle(ctx, task.ID); err != nil {
-			return nil, err
-		}
+	if task, err = probe.AtRest(ctx, s, task); err != nil {
+		return nil, err
 	}
 	if found := in.await(ctx, patience(s), task.ID, ""); len(found) > 0 {
 		return found, nil
@@ -246,6 +236,15 @@ func told(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) 
 	return nil, unheard(s, in)
 }
 
+// heard is told for what is about something else than whether a notification comes.
+func heard(ctx context.Context, s *probe.Session, in *inbox) ([]delivery, error) {
+	found, err := told(ctx, s, in)
+	if _, ok := errors.AsType[*probe.Failure](err); ok {
+		return nil, probe.Unclear("no notification came")
+	}
+	return found, err
+}
+
 // unheard says why nothing came: it is a failure if it could have.
 func unheard(s *probe.Session, in *inbox) error {
 	switch {
@@ -259,12 +258,7 @@ func unheard(s *probe.Session, in *inbox) error {
 	return probe.Fail("a notification of the task at the webhook", "none within %v of its end", patience(s))
 }
 
-func askDelivery(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
+func askDelivery(ctx context.Context, s *probe.Session, in *inbox) error {
 	found, err := told(ctx, s, in)
 	if err != nil {
 		return err
@@ -293,17 +287,8 @@ func askDelivery(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-func askToken(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	found, err := told(ctx, s, in)
-	var silent *probe.Failure
-	if errors.As(err, &silent) {
-		return probe.Unclear("no notification came")
-	}
+func askToken(ctx context.Context, s *probe.Session, in *inbox) error {
+	found, err := heard(ctx, s, in)
 	if err != nil {
 		return err
 	}
@@ -313,18 +298,9 @@ func askToken(ctx context.Context, s *probe.Session) error {
 	return nil
 }
 
-func askCredentials(ctx context.Context, s *probe.Session) error {
-	in, err := listen(s)
-	if err != nil {
-		return err
-	}
-	defer in.close()
+func askCredentials(ctx context.Context, s *probe.Session, in *inbox) error {
 	in.secret = s.NewID()
-	found, err := told(ctx, s, in)
-	var silent *probe.Failure
-	if errors.As(err, &silent) {
-		return probe.Unclear("no notification came")
-	}
+	found, err := heard(ctx, s, in)
 	if err != nil {
 		return err
 	}

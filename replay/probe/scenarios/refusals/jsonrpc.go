@@ -15,11 +15,12 @@ import (
 )
 
 // JSONRPC are about JSON-RPC itself, whatever is carried by it.
-var JSONRPC = []*probe.Scenario{
+var JSONRPC = scenario.In(probe.Scenario{
+	Category: analysis.ErrorHandling, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
 		ID: "act-parse-error", Title: "what is not JSON is refused with -32700 and a null id",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
-		Sections: []string{"1.0 §9.5", "0.3 §8.1", "JSON-RPC §5.1"},
+		Protocols: scenario.JsonRPC, Sections: []string{"1.0 §9.5", "0.3 §8.1", "JSON-RPC §5.1"},
 		Tags: []string{
 			"errors", "rpc", "A1", "tck-main:rejects_malformed_json", "tck-main:raw_invalid_json", "acts:JSONRPC-ERR-002",
 		},
@@ -28,8 +29,7 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-invalid-request", Title: "JSON that is not a request is refused with -32600",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
-		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5"},
+		Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §5.1", "1.0 §9.5"},
 		Tags: []string{
 			"errors", "rpc", "A2", "acts:CORE-ERR-006", "tck-main:missing_method_field",
 			"tck-main:rejects_invalid_json_rpc_requests",
@@ -39,11 +39,11 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-invalid-request-version", Title: "a request of JSON-RPC 1.0 is refused with -32600",
-		Category: analysis.ErrorHandling, Level: analysis.Must,
-		Protocols: []client.Protocol{client.JSONRPC10, client.JSONRPC03}, // 0.1 gives the member a default
-		Sections:  []string{"JSON-RPC §4", "JSON-RPC §5.1"},
-		Tags:      []string{"errors", "rpc", "A2", "tck-main:invalid_jsonrpc_version"},
-		Fix:       `Answer a request whose member jsonrpc is not "2.0" with error -32600.`,
+		Protocols: []client.Protocol{client.JSONRPC10, client.JSONRPC03},
+		// 0.1 gives the member a default
+		Sections: []string{"JSON-RPC §4", "JSON-RPC §5.1"},
+		Tags:     []string{"errors", "rpc", "A2", "tck-main:invalid_jsonrpc_version"},
+		Fix:      `Answer a request whose member jsonrpc is not "2.0" with error -32600.`,
 		Run: func(ctx context.Context, s *probe.Session) error {
 			a, err := scenario.Post(ctx, s, fmt.Sprintf(`{"jsonrpc":"1.0","id":%q,"method":%q,"params":{"id":%q}}`,
 				s.NewID(), scenario.GetMethod(s), s.NewID()))
@@ -58,7 +58,6 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-invalid-params", Title: "parameters that lack a message, or have it of another type, are refused",
-		Category: analysis.ErrorHandling, Level: analysis.Must,
 		// 0.3 speaks of JSON-RPC alone.
 		Levels:   scenario.Levels(analysis.Advice, client.GRPC03),
 		Sections: []string{"1.0 §3.3.2", "0.3 §8.1", "JSON-RPC §5.1"},
@@ -70,40 +69,36 @@ var JSONRPC = []*probe.Scenario{
 		Run: askInvalidParams,
 	},
 	{
-		ID: "act-notification-silent", Title: "a request without id gets no answer",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
+		ID: "act-notification-silent", Title: "a request without id gets no answer", Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §4.1"}, Tags: []string{"rpc", "A5", "tck-main:json_rpc_notification_requests"},
 		Fix: "Send no JSON-RPC response for a request without id, or refuse it with -32600 and a null id.",
 		Run: askNotification,
 	},
 	{
-		ID: "act-batch", Title: "a batch is answered call by call, or refused as a whole",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.JsonRPC,
+		ID: "act-batch", Title: "a batch is answered call by call, or refused as a whole", Protocols: scenario.JsonRPC,
 		Sections: []string{"JSON-RPC §6"},
 		Tags:     []string{"rpc", "A6", "tck-main:json_rpc_batch_requests", "tck-main:jsonrpc_specific_features"},
 		Fix:      "Answer a batch with one response for each call, or the whole batch with one error -32600.",
 		Run:      askBatch,
 	},
 	{
-		ID: "act-id-types", Title: "ids of every type come back as they were sent",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JsonRPC,
-		Sections: []string{"JSON-RPC §5", "0.3 §6.11.2"}, Tags: []string{"rpc", "A7"},
+		ID: "act-id-types", Title: "ids of every type come back as they were sent", Category: analysis.Interop,
+		Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §5", "0.3 §6.11.2"}, Tags: []string{"rpc", "A7"},
 		Fix: "Copy the request's id into the response, of the same type and value.",
 		Run: askIDs,
 	},
 	{
-		ID: "act-duplicate-ids", Title: "an id that was used before is answered again",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JsonRPC,
-		Sections: []string{"JSON-RPC §4"}, Tags: []string{"rpc", "tck-main:duplicate_request_ids"},
-		Fix: "Do not remember ids of requests: each HTTP request is answered with the id that it brings.",
+		ID: "act-duplicate-ids", Title: "an id that was used before is answered again", Category: analysis.Interop,
+		Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §4"},
+		Tags: []string{"rpc", "tck-main:duplicate_request_ids"},
+		Fix:  "Do not remember ids of requests: each HTTP request is answered with the id that it brings.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			return askIDsOf(ctx, s, `"the same"`, `"the same"`)
 		},
 	},
 	{
 		ID: "act-content-type-rejected", Title: "a message that is declared as plain text is not taken",
-		Category: analysis.ErrorHandling, Level: analysis.Should,
-		Sections: []string{"1.0 §9.1", "0.3 §3.2.1"}, Tags: []string{"errors", "A8"},
+		Level: analysis.Should, Sections: []string{"1.0 §9.1", "0.3 §3.2.1"}, Tags: []string{"errors", "A8"},
 		// What came before 0.1 says nothing of the media types of requests.
 		Protocols: []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01},
 		Fix:       "Refuse requests whose Content-Type is not JSON, with status 415.",
@@ -118,17 +113,16 @@ var JSONRPC = []*probe.Scenario{
 	},
 	{
 		ID: "act-rpc-envelope", Title: "an answer has the version, the request's id, and a result or an error",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JsonRPC,
-		Sections: []string{"JSON-RPC §5", "1.0 §9.1"},
-		Tags:     []string{"rpc", "JSONRPC-FMT-001", "JSONRPC-SVC-001", "acts:JSONRPC-ENV-001"},
-		Fix:      "Send responses as JSON-RPC 2.0 has them: jsonrpc, id, and one of result and error.",
-		Run:      askEnvelope,
+		Category: analysis.Interop, Protocols: scenario.JsonRPC, Sections: []string{"JSON-RPC §5", "1.0 §9.1"},
+		Tags: []string{"rpc", "JSONRPC-FMT-001", "JSONRPC-SVC-001", "acts:JSONRPC-ENV-001"},
+		Fix:  "Send responses as JSON-RPC 2.0 has them: jsonrpc, id, and one of result and error.",
+		Run:  askEnvelope,
 	},
 	{
-		ID: "act-rpc-content-type", Title: "an answer is application/json",
-		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.JsonRPC,
-		Sections: []string{"1.0 §9.1", "0.3 §3.2.1"}, Tags: []string{"rpc", "JSONRPC-FMT-002", "acts:JSONRPC-CT-001"},
-		Fix: "Send JSON-RPC responses with Content-Type application/json.",
+		ID: "act-rpc-content-type", Title: "an answer is application/json", Category: analysis.Interop,
+		Level: analysis.Should, Protocols: scenario.JsonRPC, Sections: []string{"1.0 §9.1", "0.3 §3.2.1"},
+		Tags: []string{"rpc", "JSONRPC-FMT-002", "acts:JSONRPC-CT-001"},
+		Fix:  "Send JSON-RPC responses with Content-Type application/json.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			a, err := scenario.Post(ctx, s, scenario.GetRequest(s, `"content-type"`))
 			if err != nil {
@@ -140,7 +134,7 @@ var JSONRPC = []*probe.Scenario{
 			return nil
 		},
 	},
-}
+})
 
 func askParseError(ctx context.Context, s *probe.Session) error {
 	a, err := scenario.Post(ctx, s, `{"jsonrpc":"2.0","id":"cut","method":"`+scenario.GetMethod(s)+`","params":{"id":`)

@@ -18,10 +18,12 @@ import (
 )
 
 // Scenarios are about what an agent refuses.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.ErrorHandling, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
-		ID: "error-unknown-method", Title: "a method that does not exist is refused", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
+		ID: "error-unknown-method", Title: "a method that does not exist is refused",
+		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
 		Tags: []string{
 			"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3", "acts:JSONRPC-ERR-001", "tck-main:rejects_unknown_method",
 		},
@@ -32,8 +34,8 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "not-json-rpc", Title: "JSON that is not a request is refused", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
+		ID: "not-json-rpc", Title: "JSON that is not a request is refused",
+		Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: scenario.JsonRPC,
 		Tags: []string{"core", "errors", "S0-4.2", "S0-V4", "S0-P5"},
 		Fix:  "Answer JSON that is not a request with error -32600.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -41,8 +43,8 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "error-task-not-found", Title: "a task that nobody made is not found", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Sections: []string{"1.0 §3.3.2", "0.3 §8.2"},
+		ID: "error-task-not-found", Title: "a task that nobody made is not found",
+		Sections: []string{"1.0 §3.3.2", "0.3 §8.2"},
 		Tags: []string{
 			"core", "errors", "S0-4.3", "S0-V4", "S0-P5", "A9", "CORE-GET-002", "acts:CORE-ERR-001",
 			"tck-main:tasks_get_nonexistent",
@@ -54,8 +56,8 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "cancel-completed-task", Title: "a task that has ended cannot be canceled", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Sections: []string{"1.0 §3.1.5", "0.3 §8.2"},
+		ID: "cancel-completed-task", Title: "a task that has ended cannot be canceled",
+		Sections: []string{"1.0 §3.1.5", "0.3 §8.2"},
 		Tags: []string{
 			"core", "errors", "S0-4.4", "S0-V4", "S0-P5", "A15", "CORE-CANCEL-002", "acts:CORE-CANCEL-002",
 			"acts:CORE-ERR-003",
@@ -64,20 +66,18 @@ var Scenarios = []*probe.Scenario{
 		Run: askCancelEnded,
 	},
 	{
-		ID: "auth-required", Title: "those without credentials, or with wrong ones, are refused",
-		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Must, Sections: []string{"1.0 §7.4", "0.3 §4.4"},
-		Tags: []string{"auth", "S0-4.5", "S0-V6", "A27"},
-		Fix:  "Check the credentials of each request to an endpoint before it is acted on.",
-		Run:  askStrangers,
+		ID: "auth-required", Title: "those without credentials, or with wrong ones, are refused", Stranger: true,
+		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "S0-4.5", "S0-V6", "A27"},
+		Fix: "Check the credentials of each request to an endpoint before it is acted on.",
+		Run: askStrangers,
 	},
 	{
 		ID: "auth-401", Title: "those without credentials are refused with HTTP 401, over gRPC with UNAUTHENTICATED",
-		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Should,
+		Stranger: true, Level: analysis.Should,
 		// 0.3 speaks of HTTP alone.
 		Levels:   map[client.Protocol]analysis.Level{client.Early: analysis.Must, client.GRPC03: analysis.Advice},
-		Sections: []string{"1.0 §7.4", "0.3 §4.4"},
-		Tags:     []string{"auth", "S0-4.5", "S0-V6"},
-		Fix:      "Answer requests without credentials with HTTP status 401, over gRPC with UNAUTHENTICATED.",
+		Sections: []string{"1.0 §7.4", "0.3 §4.4"}, Tags: []string{"auth", "S0-4.5", "S0-V6"},
+		Fix: "Answer requests without credentials with HTTP status 401, over gRPC with UNAUTHENTICATED.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			task, refused, err := unknown(ctx, s)
 			switch {
@@ -95,10 +95,10 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "auth-error-code", Title: "the refusal of those without credentials says -32000",
-		Category: analysis.ErrorHandling, Stranger: true, Level: analysis.Should, Sections: []string{"JSON-RPC §5.1"},
-		Protocols: []client.Protocol{client.Early}, Tags: []string{"auth", "S0-4.5"},
-		Fix: "Put error -32000 into the body of the answer with HTTP status 401.",
+		ID: "auth-error-code", Title: "the refusal of those without credentials says -32000", Stranger: true,
+		Level: analysis.Should, Sections: []string{"JSON-RPC §5.1"}, Protocols: []client.Protocol{client.Early},
+		Tags: []string{"auth", "S0-4.5"},
+		Fix:  "Put error -32000 into the body of the answer with HTTP status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, refused, err := unknown(ctx, s)
 			if err == nil && refused.Code != -32000 {
@@ -108,17 +108,16 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "still-answers", Title: "after all that was asked the agent still answers", Category: analysis.ErrorHandling,
-		Level: analysis.Must, Alone: true, Sections: []string{"1.0 §3.3.2", "0.3 §8"},
-		Tags: []string{"core", "errors", "S0-4.7", "S0-P5"},
-		Fix:  "Refuse what cannot be served, and go on serving.",
+		ID: "still-answers", Title: "after all that was asked the agent still answers", Alone: true,
+		Sections: []string{"1.0 §3.3.2", "0.3 §8"}, Tags: []string{"core", "errors", "S0-4.7", "S0-P5"},
+		Fix: "Refuse what cannot be served, and go on serving.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Client.Send(ctx, scenario.Named(s, s.Say(probe.CompletesTask)),
 				client.SendOptions{ReturnImmediately: true})
 			return err
 		},
 	},
-}
+})
 
 // refusedRaw asserts that a text sent to a JSON-RPC endpoint is refused with a code.
 func refusedRaw(ctx context.Context, s *probe.Session, body string, want int64) error {

@@ -13,10 +13,12 @@ import (
 )
 
 // Robustness are about messages that are odd, and still messages.
-var Robustness = []*probe.Scenario{
+var Robustness = scenario.In(probe.Scenario{
+	Category: analysis.Interop, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
-		ID: "act-unknown-fields-ignored", Title: "members that nobody knows are ignored",
-		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
+		ID: "act-unknown-fields-ignored", Title: "members that nobody knows are ignored", Level: analysis.Should,
+		Protocols: scenario.V10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "A38", "DM-SERIAL-005", "acts:DM-EXTRA-001", "tck-main:extra_fields"},
 		Fix:  "Ignore members of objects that are unknown: newer clients may send them.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -51,8 +53,8 @@ var Robustness = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-long-text", Title: "a long text is answered or refused, and breaks nothing",
-		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.V10, Sections: []string{"1.0 §3.3.2"},
+		ID: "act-long-text", Title: "a long text is answered or refused, and breaks nothing", Level: analysis.Should,
+		Protocols: scenario.V10, Sections: []string{"1.0 §3.3.2"},
 		Tags: []string{"robustness", "tck-main:very_long_string", "tck-main:very_large_message"},
 		Fix:  "Answer long messages, or refuse them with an error.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -67,7 +69,7 @@ var Robustness = []*probe.Scenario{
 	},
 	{
 		ID: "act-null-members", Title: "optional members that are null are taken as absent, or refused",
-		Category: analysis.Interop, Level: analysis.Should, Protocols: scenario.JSON10, Sections: []string{"1.0 §5.7"},
+		Level: analysis.Should, Protocols: scenario.JSON10, Sections: []string{"1.0 §5.7"},
 		Tags: []string{"robustness", "tck-main:null_optional_fields"},
 		Fix:  "Take null for absent, as JSON mappings of protobuf do.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -82,7 +84,7 @@ var Robustness = []*probe.Scenario{
 			return scenario.RefusedParams(s, err, "members that are null")
 		},
 	},
-}
+})
 
 // withUnknown adds a field to a message of gRPC that no version has: number 9999, with the value 1.
 func withUnknown(out *client.Outgoing) {

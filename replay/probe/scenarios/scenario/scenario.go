@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,21 @@ var (
 	JSON10 = []client.Protocol{client.JSONRPC10, client.REST10}
 	HTTP   = slices.DeleteFunc(client.Protocols(), client.Protocol.OverGRPC)
 )
+
+// In returns the scenarios of a family. What is usual there, of category, level, protocols and needs, holds for each of
+// them that says nothing of it. Advice is no level in this sense: whoever has it stands in no family with another one.
+func In(usual probe.Scenario, family []*probe.Scenario) []*probe.Scenario {
+	for _, s := range family {
+		s.Category, s.Level = cmp.Or(s.Category, usual.Category), cmp.Or(s.Level, usual.Level)
+		if s.Protocols == nil {
+			s.Protocols = usual.Protocols
+		}
+		if s.Needs == nil {
+			s.Needs = usual.Needs
+		}
+	}
+	return family
+}
 
 // Post sends a text to a JSON-RPC endpoint, which need not be a request at all.
 func Post(ctx context.Context, s *probe.Session, body string) (*probe.Answer, error) {
@@ -153,8 +169,7 @@ func WantCode(a *probe.Answer, codes ...int) error {
 
 // Refusal returns the refusal that an error is, or nil.
 func Refusal(err error) *client.Error {
-	var refused *client.Error
-	errors.As(err, &refused)
+	refused, _ := errors.AsType[*client.Error](err)
 	return refused
 }
 

@@ -17,11 +17,11 @@ import (
 )
 
 // Events are about what streams hold, and how they begin and end.
-var Events = []*probe.Scenario{
+var Events = scenario.In(probe.Scenario{
+	Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10, Needs: []probe.Capability{probe.Streaming},
+}, []*probe.Scenario{
 	{
 		ID: "act-stream-task", Title: "a stream begins with the task, goes on with updates and closes at its end",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.2", "1.0 §11.7"},
 		Tags: []string{
 			"stream", "CORE-STREAM-001", "CORE-STREAM-003", "acts:STREAM-SSE-001", "tck-main:message_stream_basic",
@@ -32,10 +32,9 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-message-only", Title: "a stream that holds a message holds nothing else",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.Since03,
-		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.1.2", "0.3 §7.2"}, Tags: []string{"stream", "CORE-STREAM-002", "acts:STREAM-MSG-001"},
-		Fix: "Answer streaming calls with a stream, and close it after the message.",
+		Protocols: scenario.Since03, Sections: []string{"1.0 §3.1.2", "0.3 §7.2"},
+		Tags: []string{"stream", "CORE-STREAM-002", "acts:STREAM-MSG-001"},
+		Fix:  "Answer streaming calls with a stream, and close it after the message.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			n := 0
 			for e, err := range s.Client.Stream(ctx, s.Say(probe.MessageOnly), client.SendOptions{}) {
@@ -54,16 +53,13 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-order", Title: "the states in a stream never go back",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: append(scenario.V10[:len(scenario.V10):len(scenario.V10)], client.Early),
-		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.5.2"}, Tags: []string{"stream", "STREAM-ORDER-001"},
+		Protocols: append(scenario.V10[:len(scenario.V10):len(scenario.V10)], client.Early),
+		Sections:  []string{"1.0 §3.5.2"}, Tags: []string{"stream", "STREAM-ORDER-001"},
 		Fix: "Send events in the order in which they happened, and none after the task has ended.",
 		Run: askOrderOfStates,
 	},
 	{
 		ID: "act-stream-framing", Title: "a stream is what the binding has for it, and each event one of its objects",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §9.4.2", "1.0 §10.7", "1.0 §11.7"},
 		Tags: []string{
 			"stream", "wire-format", "GRPC-ERR-003", "JSONRPC-SSE-001", "HTTP_JSON-SSE-001", "acts:JSONRPC-SSE-001",
@@ -74,11 +70,9 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-stream-invalid-params", Title: "a stream for a message that lacks everything is refused",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.3.2"},
-		Tags:     []string{"stream", "errors", "A4", "tck-main:message_stream_invalid_params"},
-		Fix:      "Refuse a message that cannot be read, instead of beginning a stream.",
+		Category: analysis.ErrorHandling, Sections: []string{"1.0 §3.3.2"},
+		Tags: []string{"stream", "errors", "A4", "tck-main:message_stream_invalid_params"},
+		Fix:  "Refuse a message that cannot be read, instead of beginning a stream.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Collect(s.Edited(scenario.WithParams(s, `{}`)).Stream(ctx, s.Say(probe.Anything),
 				client.SendOptions{}))
@@ -90,11 +84,9 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-not-found", Title: "a task that nobody made cannot be subscribed to",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.1.6"},
-		Tags:     []string{"stream", "errors", "A9", "STREAM-SUB-004", "tck-main:tasks_subscribe_nonexistent"},
-		Fix:      "Answer a subscription to an unknown task with TaskNotFound.",
+		Category: analysis.ErrorHandling, Sections: []string{"1.0 §3.1.6"},
+		Tags: []string{"stream", "errors", "A9", "STREAM-SUB-004", "tck-main:tasks_subscribe_nonexistent"},
+		Fix:  "Answer a subscription to an unknown task with TaskNotFound.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.First(s.Client.Subscribe(ctx, s.NewID()))
 			return probe.Refused(err, "TASK_NOT_FOUND")
@@ -102,9 +94,8 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-terminal", Title: "a task that has ended cannot be subscribed to",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.1.6"}, Tags: []string{
+		Sections: []string{"1.0 §3.1.6"},
+		Tags: []string{
 			"stream", "errors", "A17", "STREAM-SUB-003",
 			"acts:STREAM-SUB-003",
 		},
@@ -120,8 +111,6 @@ var Events = []*probe.Scenario{
 	},
 	{
 		ID: "act-subscribe-first-task", Title: "a subscription begins with the task as it is",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.6"},
 		Tags:     []string{"stream", "A18", "STREAM-SUB-001", "acts:STREAM-SSE-004", "tck-main:tasks_subscribe"},
 		Fix:      "Send the task first when a client subscribes to it.",
@@ -147,15 +136,12 @@ var Events = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-subscribe-closes", Title: "a subscription closes when the task ends",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
-		Sections: []string{"1.0 §3.1.6"},
-		Tags:     []string{"stream", "STREAM-SUB-002", "acts:STREAM-SUB-001", "acts:STREAM-SUB-002"},
-		Fix:      "Close all streams of a task when it has ended.",
-		Run:      askCloses,
+		ID: "act-subscribe-closes", Title: "a subscription closes when the task ends", Sections: []string{"1.0 §3.1.6"},
+		Tags: []string{"stream", "STREAM-SUB-002", "acts:STREAM-SUB-001", "acts:STREAM-SUB-002"},
+		Fix:  "Close all streams of a task when it has ended.",
+		Run:  askCloses,
 	},
-}
+})
 
 // late explains the refusal of a subscription: the task may have ended before. Other errors stay as they are.
 func late(ctx context.Context, s *probe.Session, id string, err error) error {

@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -14,11 +15,11 @@ import (
 type eventStream = iter.Seq2[client.Event, error]
 
 // Parallel are about several streams of one task, and about streams that are left.
-var Parallel = []*probe.Scenario{
+var Parallel = scenario.In(probe.Scenario{
+	Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10, Needs: []probe.Capability{probe.Streaming},
+}, []*probe.Scenario{
 	{
 		ID: "act-two-subscribers", Title: "two streams of a task bring the same updates in the same order",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.5.2"},
 		Tags:     []string{"stream", "A19", "STREAM-ORDER-002", "STREAM-ORDER-003", "acts:STREAM-MULTI-001"},
 		Fix:      "Send each event of a task to all of its streams.",
@@ -26,13 +27,11 @@ var Parallel = []*probe.Scenario{
 	},
 	{
 		ID: "act-close-one-stream", Title: "a stream goes on when another one of the same task is left",
-		Category: analysis.Streaming, Level: analysis.Must, Protocols: scenario.V10,
-		Needs:    []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.5.2"}, Tags: []string{"stream", "A20", "STREAM-ORDER-004", "acts:STREAM-MULTI-002"},
 		Fix: "End nothing but a stream itself when its client leaves it.",
 		Run: askCloseOne,
 	},
-}
+})
 
 // twoStreams opens the stream of a new task and subscribes to the task, and returns when both have begun. The case is
 // inconclusive where the agent allows no second stream, or is done before. The caller closes both.
@@ -72,7 +71,7 @@ func askTwoStreams(ctx context.Context, s *probe.Session) error {
 	}
 	s.Follow(second.events)
 	if first.err != nil || second.err != nil {
-		return probe.Fail("two streams that end with the task", "one that broke off: %v", orFirst(first.err, second.err))
+		return probe.Fail("two streams that end with the task", "one that broke off: %v", cmp.Or(first.err, second.err))
 	}
 	all, later := updates(first.events), updates(second.events)
 	if len(later) > len(all) {
@@ -87,15 +86,6 @@ func askTwoStreams(ctx context.Context, s *probe.Session) error {
 		if want := all[len(all)-len(later)+i]; !sameEvent(e, want) {
 			return probe.Fail("the same updates on both streams", "%s on the second, %s on the first", probe.EventWords(e),
 				probe.EventWords(want))
-		}
-	}
-	return nil
-}
-
-func orFirst(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
 		}
 	}
 	return nil

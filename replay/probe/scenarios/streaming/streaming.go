@@ -21,75 +21,68 @@ import (
 var shouldBefore10 = scenario.Levels(analysis.Should, scenario.Old...)
 
 // Scenarios are about streams, each about another part of one.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.Streaming, Level: analysis.Must, Needs: []probe.Capability{probe.Streaming},
+}, []*probe.Scenario{
 	{
-		ID: "stream-content-type", Title: "a streaming call is answered with a stream of events",
-		Category: analysis.Streaming, Level: analysis.Must, Levels: shouldBefore10,
-		Needs:    []probe.Capability{probe.Streaming},
+		ID: "stream-content-type", Title: "a streaming call is answered with a stream of events", Levels: shouldBefore10,
 		Sections: []string{"1.0 §9.4.2", "1.0 §11.7", "0.3 §3.3"},
 		Tags:     []string{"core", "stream", "S0-3.1", "S0-3.2", "S0-3.6", "S0-V5"},
 		Fix:      "Answer streaming calls with Content-Type text/event-stream, or do not advertise streaming.",
 		Run:      askStreamType,
 	},
 	{
-		ID: "stream-first-event", Title: "a stream begins with the task", Category: analysis.Streaming,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
+		ID: "stream-first-event", Title: "a stream begins with the task", Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
 		Tags: []string{"core", "stream", "S0-3.3", "S0-3.4a", "S0-P4"},
 		Fix:  "Begin each stream with the task as it is; before 0.1, with its status.",
 		Run:  askFirstEvent,
 	},
 	{
 		ID: "stream-middle-events", Title: "a stream tells of its task's status and artifacts",
-		Category: analysis.Streaming, Level: analysis.Must, Needs: []probe.Capability{probe.Streaming},
 		Sections: []string{"1.0 §3.1.2", "0.3 §7.2.1"}, Tags: []string{"stream", "S0-3.4b", "S0-3.7"},
 		Fix: "Send updates of status and artifacts of this one task, and nothing else.",
 		Run: askMiddleEvents,
 	},
 	{
-		ID: "stream-last-event", Title: "a stream ends with its task", Category: analysis.Streaming, Level: analysis.Must,
-		Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
+		ID: "stream-last-event", Title: "a stream ends with its task", Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
 		Tags: []string{"stream", "S0-3.4c", "S0-3.7"},
 		Fix:  "Send the status in which the task ends, or waits, before the stream is closed.",
 		Run:  askLastEvent,
 	},
 	{
-		ID: "sse-final-event", Title: "the last status of a stream is marked as final", Category: analysis.Streaming,
-		Level: analysis.Must, Levels: shouldBefore10, Needs: []probe.Capability{probe.Streaming},
+		ID: "sse-final-event", Title: "the last status of a stream is marked as final", Levels: shouldBefore10,
 		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
 		Sections:  []string{"0.3 §7.2.2", "0.3 §9.3"}, Tags: []string{"stream", "S0-3.4c"},
 		Fix: "Send the status in which a task ends with final: true.",
 		Run: askFinalEvent,
 	},
 	{
-		ID: "stream-nothing-after-end", Title: "nothing comes after the end of the task", Category: analysis.Streaming,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.1.2", "0.3 §7.2.2"},
-		Tags: []string{"stream", "S0-3.4d", "S0-3.7"},
-		Fix:  "Close the stream after the event that ends the task.",
-		Run:  askNothingAfterEnd,
+		ID: "stream-nothing-after-end", Title: "nothing comes after the end of the task",
+		Sections: []string{"1.0 §3.1.2", "0.3 §7.2.2"}, Tags: []string{"stream", "S0-3.4d", "S0-3.7"},
+		Fix: "Close the stream after the event that ends the task.",
+		Run: askNothingAfterEnd,
 	},
 	{
-		ID: "stream-closes", Title: "a stream is closed at its end", Category: analysis.Streaming, Level: analysis.Must,
-		Levels: shouldBefore10, Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
-		Tags: []string{"stream", "S0-3.8"},
-		Fix:  "Close the stream when its task has ended.",
-		Run:  askClosing,
+		ID: "stream-closes", Title: "a stream is closed at its end", Levels: shouldBefore10,
+		Sections: []string{"1.0 §3.1.2", "0.3 §9.3"}, Tags: []string{"stream", "S0-3.8"},
+		Fix: "Close the stream when its task has ended.",
+		Run: askClosing,
 	},
 	{
-		ID: "stream-dropped", Title: "a task outlives a stream that its client drops", Category: analysis.Streaming,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.5.2", "0.3 §7.9"},
-		Tags: []string{"stream", "S0-3.5a", "S0-3.5b", "A46", "acts:STREAM-RESUB-001", "tck-main:partial_update_recovery"},
-		Fix:  "Keep the task when a client leaves its stream, and go on answering.",
-		Run:  askDropped,
+		ID: "stream-dropped", Title: "a task outlives a stream that its client drops",
+		Sections: []string{"1.0 §3.5.2", "0.3 §7.9"},
+		Tags:     []string{"stream", "S0-3.5a", "S0-3.5b", "A46", "acts:STREAM-RESUB-001", "tck-main:partial_update_recovery"},
+		Fix:      "Keep the task when a client leaves its stream, and go on answering.",
+		Run:      askDropped,
 	},
 	{
-		ID: "stream-resubscribe", Title: "a client that lost a stream can come back", Category: analysis.Streaming,
-		Level: analysis.Must, Needs: []probe.Capability{probe.Streaming}, Sections: []string{"1.0 §3.1.6", "0.3 §7.9"},
-		Protocols: scenario.Since01,
-		Tags:      []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
-		Fix:       "Serve the stream of a task that is at work to clients that ask for it again.",
-		Run:       askReturn,
+		ID: "stream-resubscribe", Title: "a client that lost a stream can come back",
+		Sections: []string{"1.0 §3.1.6", "0.3 §7.9"}, Protocols: scenario.Since01,
+		Tags: []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
+		Fix:  "Serve the stream of a task that is at work to clients that ask for it again.",
+		Run:  askReturn,
 	},
-}
+})
 
 // A hearing is a stream as it came.
 type hearing struct {
@@ -263,11 +256,8 @@ func askMiddleEvents(ctx context.Context, s *probe.Session) error {
 }
 
 func askLastEvent(ctx context.Context, s *probe.Session) error {
-	h, err := hear(ctx, s, probe.CompletesTask)
+	h, err := hearReadable(ctx, s)
 	if err != nil {
-		return err
-	}
-	if err := h.readable(); err != nil {
 		return err
 	}
 	state := client.State("")
@@ -285,17 +275,30 @@ func askLastEvent(ctx context.Context, s *probe.Session) error {
 	return h.fail("a stream that lasts until the task has ended", "it was closed while the task was %q", state)
 }
 
-func askFinalEvent(ctx context.Context, s *probe.Session) error {
+// hearEnd hears of a task that completes, to its end, whose index it returns. It is inconclusive if there is none.
+func hearEnd(ctx context.Context, s *probe.Session) (h *hearing, end int, err error) {
+	if h, err = hearReadable(ctx, s); err != nil {
+		return nil, 0, err
+	}
+	if end = h.end(); end < 0 {
+		err = probe.Unclear("the task did not end in the stream; the events were: %s", h.words())
+	}
+	return h, end, err
+}
+
+// hearReadable hears of a task that completes. It is inconclusive if nothing can be said about how that ends.
+func hearReadable(ctx context.Context, s *probe.Session) (*hearing, error) {
 	h, err := hear(ctx, s, probe.CompletesTask)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := h.readable(); err != nil {
+	return h, h.readable()
+}
+
+func askFinalEvent(ctx context.Context, s *probe.Session) error {
+	h, end, err := hearEnd(ctx, s)
+	if err != nil {
 		return err
-	}
-	end := h.end()
-	if end < 0 {
-		return probe.Unclear("the task did not end in the stream; the events were: %s", h.words())
 	}
 	if h.events[end].Task != nil {
 		return probe.Unclear("the stream ended with the task itself, which has no such mark")
@@ -309,16 +312,9 @@ func askFinalEvent(ctx context.Context, s *probe.Session) error {
 }
 
 func askNothingAfterEnd(ctx context.Context, s *probe.Session) error {
-	h, err := hear(ctx, s, probe.CompletesTask)
+	h, end, err := hearEnd(ctx, s)
 	if err != nil {
 		return err
-	}
-	if err := h.readable(); err != nil {
-		return err
-	}
-	end := h.end()
-	if end < 0 {
-		return probe.Unclear("the task did not end in the stream; the events were: %s", h.words())
 	}
 	ended := h.events[end].State()
 	for i, e := range h.events[end+1:] {

@@ -4,6 +4,7 @@ package version
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -13,10 +14,12 @@ import (
 )
 
 // Scenarios are about which version is spoken (A2A 1.0 §3.6), and the fields that say so.
-var Scenarios = []*probe.Scenario{
+var Scenarios = scenario.In(probe.Scenario{
+	Category: analysis.Interop, Level: analysis.Must,
+}, []*probe.Scenario{
 	{
-		ID: "act-version-unsupported", Title: "a version that nobody knows is refused",
-		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
+		ID: "act-version-unsupported", Title: "a version that nobody knows is refused", Category: analysis.ErrorHandling,
+		Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version", "errors", "A32", "VER-SERVER-002", "acts:VER-NEG-001"},
 		Fix:  "Refuse requests of versions that the interface does not speak with VersionNotSupported.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -27,9 +30,8 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-version-declared", Title: "the version that the card declares is spoken in every operation",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
-		Tags: []string{"version"},
-		Fix:  "Speak the version of the interface in every operation, or do not declare it.",
+		Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"}, Tags: []string{"version"},
+		Fix: "Speak the version of the interface in every operation, or do not declare it.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			if s.Card == nil {
 				return probe.Unclear("no card declares a version")
@@ -47,17 +49,15 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-version-empty", Title: "a request without a version is one of 0.3",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6.2"},
-		Tags: []string{"version", "A33", "VER-SERVER-003", "acts:VER-NEG-002"},
-		Fix:  "Take a request without A2A-Version for one of 0.3, or refuse it with VersionNotSupported.",
-		Run:  askNoVersion,
+		ID: "act-version-empty", Title: "a request without a version is one of 0.3", Protocols: scenario.V10,
+		Sections: []string{"1.0 §3.6.2"}, Tags: []string{"version", "A33", "VER-SERVER-003", "acts:VER-NEG-002"},
+		Fix: "Take a request without A2A-Version for one of 0.3, or refuse it with VersionNotSupported.",
+		Run: askNoVersion,
 	},
 	{
-		ID: "act-version-patch-ignored", Title: "1.0.7 is asked for and taken as 1.0",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.V10, Sections: []string{"1.0 §3.6"},
-		Tags: []string{"version", "A34", "VER-CLIENT-002"},
-		Fix:  "Compare versions by their first two numbers only.",
+		ID: "act-version-patch-ignored", Title: "1.0.7 is asked for and taken as 1.0", Protocols: scenario.V10,
+		Sections: []string{"1.0 §3.6"}, Tags: []string{"version", "A34", "VER-CLIENT-002"},
+		Fix: "Compare versions by their first two numbers only.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			_, err := s.Edited(scenario.SetHeader("A2A-Version", "1.0.7")).Send(ctx, s.Say(probe.Anything),
 				client.SendOptions{})
@@ -69,7 +69,7 @@ var Scenarios = []*probe.Scenario{
 	},
 	{
 		ID: "act-version-query-param", Title: "a version that stands in the query is read or ignored",
-		Category: analysis.Interop, Level: analysis.May, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.6.1"},
+		Level: analysis.May, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.6.1"},
 		Tags: []string{"version", "A35"},
 		Fix:  "Read A2A-Version from the query if the header is missing.",
 		Run: func(ctx context.Context, s *probe.Session) error {
@@ -89,10 +89,9 @@ var Scenarios = []*probe.Scenario{
 		},
 	},
 	{
-		ID: "act-header-case", Title: "the names of fields mean the same in any case",
-		Category: analysis.Interop, Level: analysis.Must, Protocols: scenario.JSON10, Sections: []string{"1.0 §3.2.6"},
-		Tags: []string{"version", "A40"},
-		Fix:  "Compare names of header fields without regard to case.",
+		ID: "act-header-case", Title: "the names of fields mean the same in any case", Protocols: scenario.JSON10,
+		Sections: []string{"1.0 §3.2.6"}, Tags: []string{"version", "A40"},
+		Fix: "Compare names of header fields without regard to case.",
 		Run: func(ctx context.Context, s *probe.Session) error {
 			for _, spell := range []func(string) string{strings.ToLower, strings.ToUpper} {
 				_, err := s.Edited(func(out *client.Outgoing) {
@@ -109,7 +108,7 @@ var Scenarios = []*probe.Scenario{
 			return nil
 		},
 	},
-}
+})
 
 func askNoVersion(ctx context.Context, s *probe.Session) error {
 	for _, value := range [][]string{nil, {""}} {
@@ -142,11 +141,8 @@ func offers03(s *probe.Session) bool {
 	if s.Card == nil || s.Protocol().OverGRPC() {
 		return false
 	}
-	for _, i := range s.Card.Interfaces {
-		if i.URL == s.Endpoint().URL && i.Protocol.Version == "0.3" &&
-			i.Protocol.Binding == s.Protocol().Binding {
-			return true
-		}
-	}
-	return false
+	old := client.Protocol{Version: "0.3", Binding: s.Protocol().Binding}
+	return slices.ContainsFunc(s.Card.Interfaces, func(i client.Interface) bool {
+		return i.URL == s.Endpoint().URL && i.Protocol == old
+	})
 }

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"cmp"
+
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 )
@@ -73,9 +75,7 @@ func (d V01) readSend(f model.Fields, r *model.Request) {
 // readPart reads a part as 0.3 does, under another name of the discriminator; without one it is text.
 func (d V01) readPart(f model.Fields) model.Part {
 	kind := f.Text("type")
-	if kind == "" {
-		kind = "text"
-	}
+	kind = cmp.Or(kind, "text")
 	f.Object = f.Object.With("kind", kind)
 	return d.V03.readPart(f)
 }

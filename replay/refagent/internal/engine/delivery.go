@@ -114,8 +114,7 @@ func (d *deliverer) complain(c model.PushConfig, attempts int, err error) {
 	if u, e := url.Parse(c.URL); e == nil {
 		to = u.Scheme + "://" + u.Host
 	}
-	var at *url.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
 	}
 	then := "it misses this notification"

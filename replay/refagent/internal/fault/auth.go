@@ -2,7 +2,6 @@ package fault
 
 import (
 	"net/http"
-	"slices"
 
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
@@ -16,10 +15,8 @@ var authFaults = []Fault{
 		"auth-extended-card-client"),
 	of(anyAgent, "auth-www-authenticate",
 		"Push notification configs are refused with a 401 that does not say how to authenticate.",
-		admitNone(isPushOperation, func() *model.Failure {
-			f := model.Unauthenticated("")
-			f.Challenge = ""
-			return f
+		admitNoneAs(isPushOperation, model.Failure{
+			Code: model.CodeInvalidRequest, Message: "Authentication required", HTTP: http.StatusUnauthorized,
 		})),
 	of(only10, "auth-extended-card-server", "The extended card is given to anybody.",
 		onAdmit(func(c *wire.Call) *model.Failure {
@@ -41,14 +38,7 @@ var authFaults = []Fault{
 	of(only03, "auth-required-has-message-0x", "A task that waits for an authorization does not say for which.",
 		speechless),
 	of(only10, "auth-required-uses-task", "The update that says that an authorization is needed names no task.",
-		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-			if u := f.Event.Status; u != nil && u.Status.State == model.AuthRequired {
-				nameless := *u
-				nameless.TaskID = ""
-				f.Body = c.FrameBody(model.Event{Status: &nameless})
-			}
-			return []*wire.Frame{f}
-		})),
+		onStatus(inState(model.AuthRequired), func(u *model.StatusUpdate) { u.TaskID = "" })),
 }
 
 func requireBearer(o jsonvalue.Object) jsonvalue.Object {
@@ -65,21 +55,6 @@ func requireBearer(o jsonvalue.Object) jsonvalue.Object {
 		With("security", []any{jsonvalue.Object{{"bearer_token", []any{}}}})
 }
 
-// admitNone makes hooks that refuse every call which fits.
-func admitNone(fits func(c *wire.Call) bool, refusal func() *model.Failure) func() wire.Hooks {
-	return onAdmit(func(c *wire.Call) *model.Failure {
-		if fits(c) {
-			return refusal()
-		}
-		return nil
-	})
-}
-
-// calls returns what fits calls of the operations.
-func calls(ops ...model.Operation) func(c *wire.Call) bool {
-	return func(c *wire.Call) bool { return slices.Contains(ops, c.Op) }
-}
-
 func isPushOperation(c *wire.Call) bool { return c.Op.IsPush() }
 
 // speechless makes hooks that take the message from every task that waits for an authorization.
@@ -89,19 +64,16 @@ func speechless() wire.Hooks {
 			s.Message = nil
 		}
 	}
-	h := onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	h := onFrame(func(c *wire.Call, f *wire.Frame) {
 		e := f.Event
 		switch {
 		case e.Status != nil && e.Status.Status.State == model.AuthRequired:
-			u := *e.Status
-			silence(&u.Status)
-			f.Body = c.FrameBody(model.Event{Status: &u})
+			f.Body = c.FrameBody(edited(e.Status, func(u *model.StatusUpdate) { silence(&u.Status) }))
 		case e.Task != nil && e.Task.Status.State == model.AuthRequired:
 			t := *e.Task
 			silence(&t.Status)
 			f.Body = c.FrameBody(model.Event{Task: &t})
 		}
-		return []*wire.Frame{f}
 	})()
 	h.Reply = func(_ *wire.Call, r *model.Reply) {
 		if r.Task != nil {

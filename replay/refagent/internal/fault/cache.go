@@ -39,12 +39,9 @@ var cacheFaults = []Fault{
 	of(with10, "card-signature-valid", "The signature of the card brings its key along, and is not by that key.",
 		onCards(signed(foreignHeader, base64.RawURLEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))))),
 	of(only10, "card-extended-cache", "The extended card over HTTP+JSON says nothing about caches.",
-		onAnswer(func(c *wire.Call) bool {
-			return c.Op == model.GetExtendedCard && c.Binding == wire.HTTPJSON && c.Failure == nil
-		},
-			func(_ *wire.Call, out *wire.Answer) {
-				out.Header = http.Header{"Content-Type": out.Header["Content-Type"]}
-			})),
+		onAnswer(both(isRESTResult, calls(model.GetExtendedCard)), func(_ *wire.Call, out *wire.Answer) {
+			out.Header = http.Header{"Content-Type": out.Header["Content-Type"]}
+		})),
 	of(only10, "card-extended-identity", "The extended card has its own skill only.",
 		onReply(func(_ *wire.Call, r *model.Reply) {
 			if r.Card != nil {
@@ -54,11 +51,9 @@ var cacheFaults = []Fault{
 }
 
 // signed adds a signature to a card.
-func signed(header, signature string) func(jsonvalue.Object) jsonvalue.Object {
+func signed(header, signature string) editor {
 	protected := base64.RawURLEncoding.EncodeToString([]byte(header))
-	return func(o jsonvalue.Object) jsonvalue.Object {
-		return o.With("signatures", []any{jsonvalue.Object{{"protected", protected}, {"signature", signature}}})
-	}
+	return with("signatures", []any{jsonvalue.Object{{"protected", protected}, {"signature", signature}}})
 }
 
 // foreignHeader is a protected header with a key that has signed nothing: that of the seed of 32 zeros.

@@ -13,10 +13,7 @@ import (
 var capabilityFaults = []Fault{
 	of(only10, "cap-streaming-unsupported", "The card says that the agent does not stream, and it does.",
 		func() wire.Hooks {
-			h := admitNone(knownClient, func() *model.Failure {
-				return model.Fail(model.CodeUnsupported,
-					"This agent has no extended card")
-			})()
+			h := noExtendedCard()
 			h.Card = editCard(func(o jsonvalue.Object) jsonvalue.Object {
 				return withCapability(withCapability(o, "streaming", false), "extendedAgentCard", false)
 			})
@@ -27,15 +24,12 @@ var capabilityFaults = []Fault{
 		onCard(offer("streaming", false)), "req-capability-streaming"),
 	of([]string{"spec", "spec03", "spec03-rest", "spec03-proto", "spec02"}, "cap-streaming-refused",
 		"The card says that the agent streams, and it refuses to.", admitNone(calls(model.StreamMessage),
-			func() *model.Failure { return model.Fail(model.CodeUnsupported, "Streaming is not supported") })),
+			model.CodeUnsupported, "Streaming is not supported")),
 	of(only10, "cap-extended-undeclared", "The card does not mention the extended card that there is.",
 		onCard(offer("extendedAgentCard", false)), "req-capability-extended"),
 	of(with10, "cap-extended-declared",
 		"The card advertises an extended card, and requests for it are refused as not supported.", func() wire.Hooks {
-			h := admitNone(knownClient, func() *model.Failure {
-				return model.Fail(model.CodeUnsupported,
-					"This agent has no extended card")
-			})()
+			h := noExtendedCard()
 			h.Card = offer("extendedAgentCard", true)
 			return h
 		}),
@@ -47,8 +41,7 @@ var capabilityFaults = []Fault{
 		"The card requires an extension, and messages without it are refused as about something to cancel; "+
 			"other calls are answered.", func() wire.Hooks {
 			h := requireSeats()
-			h.Admit = admitNone(calls(model.SendMessage),
-				func() *model.Failure { return model.Fail(model.CodeTaskNotCancelable, "There is nothing to cancel") })().Admit
+			h.Admit = admitNone(calls(model.SendMessage), model.CodeTaskNotCancelable, "There is nothing to cancel")().Admit
 			return h
 		}, "ext-required-missing", "ext-required-missing-client"),
 	of(only03, "ext-required-missing-0x", "The card requires an extension, and messages without it are answered.",
@@ -65,6 +58,9 @@ var capabilityFaults = []Fault{
 		}, "ext-response-unrequested"),
 }
 
+// noExtendedCard makes hooks that refuse the extended card as not supported.
+var noExtendedCard = admitNone(knownClient, model.CodeUnsupported, "This agent has no extended card")
+
 // knownClient fits requests for the extended card that authenticate: the others are refused for that.
 func knownClient(c *wire.Call) bool {
 	return c.Op == model.GetExtendedCard && c.Request.Authorization != ""
@@ -77,11 +73,7 @@ func requireSeats() wire.Hooks { return declareSeats(true) }
 
 // declareSeats makes hooks by which both cards declare an extension.
 func declareSeats(required bool) wire.Hooks {
-	return wire.Hooks{Card: offer("extensions", extensions(seats, required)), Reply: func(_ *wire.Call, r *model.Reply) {
-		if r.Card != nil {
-			r.Card = withCapability(r.Card, "extensions", extensions(seats, required))
-		}
-	}}
+	return onCards(capability("extensions", extensions(seats, required)))()
 }
 
 // listExtension makes answers list an extension as active.
@@ -101,7 +93,12 @@ func extensions(uri string, required bool) []any {
 
 // offer makes the card say something of a capability.
 func offer(name string, value any) func(*wire.Answer) {
-	return editCard(func(o jsonvalue.Object) jsonvalue.Object { return withCapability(o, name, value) })
+	return editCard(capability(name, value))
+}
+
+// capability makes a card say something of a capability.
+func capability(name string, value any) editor {
+	return func(o jsonvalue.Object) jsonvalue.Object { return withCapability(o, name, value) }
 }
 
 func withCapability(o jsonvalue.Object, name string, value any) jsonvalue.Object {

@@ -12,36 +12,28 @@ var cardFaults = []Fault{
 	of(anyAgent, "push-supported-but-refused",
 		"The card offers push notifications, but every operation on them is refused as not supported.",
 		func() wire.Hooks {
-			return wire.Hooks{Card: editCard(offerPush), Admit: func(c *wire.Call) *model.Failure {
-				if c.Op.IsPush() {
-					return model.PushNotSupported()
-				}
-				return nil
-			}}
+			h := admitNoneAs(isPushOperation, *model.PushNotSupported())()
+			h.Card = offer("pushNotifications", true)
+			return h
 		}),
 	of(only10, "hook-auth", "Push notifications are sent without the credentials that the client has asked for.",
 		always(wire.Hooks{Deliver: func(d *engine.Delivery) { d.Header.Del("Authorization") }})),
 	of(anyAgent, "card-required-fields", "The card has no version.",
-		onCard(editCard(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("version") }))),
+		onCard(editCard(without("version")))),
 	of(anyAgent, "card-field-type", "The card's description is a list.",
 		onCard(editCard(with("description", []any{"An agent"})))),
 }
 
-func editCard(edit func(jsonvalue.Object) jsonvalue.Object) func(*wire.Answer) {
+func editCard(edit editor) func(*wire.Answer) {
 	return func(out *wire.Answer) { out.Body = edit(out.Body.(jsonvalue.Object)) }
-}
-
-func offerPush(o jsonvalue.Object) jsonvalue.Object {
-	c, _ := o.Get("capabilities")
-	return o.With("capabilities", c.(jsonvalue.Object).With("pushNotifications", true))
 }
 
 // Faults of the addresses and versions that a card declares.
 var cardURLFaults = []Fault{
 	of(anyAgent, "card-required-nested", "The first skill of the card has no name.",
-		onCards(onFirstSkill(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("name") }))),
+		onCards(onFirstSkill(without("name")))),
 	of(with10, "card-interfaces-nonempty", "The card has no interface.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("supportedInterfaces", []any{}) })),
+		onCards(with("supportedInterfaces", []any{}))),
 	of(with10, "card-url-absolute", "A further interface of the card is a path.",
 		onCards(addInterface("/a2a", "HTTP+JSON", "1.0"))),
 	of(only03, "card-url-absolute", "A further interface of the card is a path.", onCards(addTransports("/a2a"))),
@@ -50,7 +42,7 @@ var cardURLFaults = []Fault{
 	of(only03, "card-url-https", "The card names an interface on a public host, without TLS.",
 		onCards(addTransports("http://agents.a2atap.travel/a2a"))),
 	of(only03, "card-protocol-version-present", "The card says that it is of no version.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.With("protocolVersion", "") })),
+		onCards(with("protocolVersion", ""))),
 	of(with10, "card-protocol-version-patch", "An interface of the card names a patch version.",
 		onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "1.0.1"))),
 	of(with10, "card-protocol-version-format", "An interface of the card names a version that is not a number.",
@@ -58,7 +50,7 @@ var cardURLFaults = []Fault{
 	of(with10, "card-binding-known", "An interface of the card is in a binding that has no URI.",
 		onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0"))),
 	of(only03, "card-preferred-transport", "The card does not say what is spoken at its URL.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("preferredTransport") }),
+		onCards(without("preferredTransport")),
 		"card-url-absolute"), // of gRPC, which has host and port
 	of(only03, "card-transport-conflict", "The card lists its main URL for another transport than the preferred one.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
@@ -71,17 +63,15 @@ var cardURLFaults = []Fault{
 			return o.With("supportedInterfaces", interfaces.([]any)[1:])
 		}), "req-interface-url"),
 	of(only03, "card-additional-complete", "The card lists a further interface, and not the main one.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("additionalInterfaces",
-				[]any{jsonvalue.Object{{"url", "https://a2atap.example/a2a"}, {"transport", "HTTP+JSON"}}})
-		})),
+		onCards(with("additionalInterfaces",
+			[]any{jsonvalue.Object{{"url", "https://a2atap.example/a2a"}, {"transport", "HTTP+JSON"}}}))),
 }
 
 // onlyEcho is for faults of an agent whose card says nothing of an extended one.
 var onlyEcho = []string{"echo"}
 
 // onCards makes hooks that edit the public card and the extended one alike.
-func onCards(edit func(jsonvalue.Object) jsonvalue.Object) func() wire.Hooks {
+func onCards(edit editor) func() wire.Hooks {
 	return func() wire.Hooks {
 		return wire.Hooks{Card: editCard(edit), Reply: func(_ *wire.Call, r *model.Reply) {
 			if r.Card != nil {
@@ -92,7 +82,7 @@ func onCards(edit func(jsonvalue.Object) jsonvalue.Object) func() wire.Hooks {
 }
 
 // onFirstSkill edits the first skill of a card.
-func onFirstSkill(edit func(jsonvalue.Object) jsonvalue.Object) func(jsonvalue.Object) jsonvalue.Object {
+func onFirstSkill(edit editor) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
 		skills, _ := o.Get("skills")
 		list := append([]any(nil), skills.([]any)...)
@@ -102,7 +92,7 @@ func onFirstSkill(edit func(jsonvalue.Object) jsonvalue.Object) func(jsonvalue.O
 }
 
 // addInterface adds an interface behind the others of a 1.0 card.
-func addInterface(url, binding, version string) func(jsonvalue.Object) jsonvalue.Object {
+func addInterface(url, binding, version string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
 		interfaces, _ := o.Get("supportedInterfaces")
 		list := append([]any(nil), interfaces.([]any)...)
@@ -112,7 +102,7 @@ func addInterface(url, binding, version string) func(jsonvalue.Object) jsonvalue
 }
 
 // addTransports gives a 0.3 card a list of its main interface and one at another URL.
-func addTransports(url string) func(jsonvalue.Object) jsonvalue.Object {
+func addTransports(url string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
 		own, _ := textOf(o, "preferredTransport")
 		return o.With("additionalInterfaces",

@@ -13,13 +13,13 @@ var endingFaults = []Fault{
 	of(only10, "stream-no-message-in-task-stream", "A message follows the task at the beginning of a stream.",
 		onEvent(greet)),
 	of(only10, "stream-task-snapshot-position", "The task comes a second time when it is working.", showTwice),
-	of(withTask, "stream-rpc-envelope", "The events of JSON-RPC streams are bare objects.", onEvent(dropEnvelope)),
-	of(only10, "stream-rest-bare", "The events of HTTP+JSON streams are JSON-RPC responses.", onEvent(addEnvelope)),
+	of(withTask, "stream-rpc-envelope", "The events of JSON-RPC streams are bare objects.", onFrame(dropEnvelope)),
+	of(only10, "stream-rest-bare", "The events of HTTP+JSON streams are JSON-RPC responses.", onFrame(addEnvelope)),
 	of(withTask, "stream-error-last", "An error comes in the middle of JSON-RPC streams.", onEvent(failBetween)),
 	of(only03, "stream-terminal-without-final", "The event that ends the task does not say final.",
-		onEvent(takeFinalBack)),
+		onFrame(takeFinalBack)),
 	of(only03, "stream-final-active-state", "The stream ends with an event that says final, and the task is working.",
-		onEvent(finishEarly)),
+		onFrame(finishEarly)),
 	of(everyTask, "stream-empty", "Streams end without an event.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame { f.Last = true; return nil })),
 	of(everyTask, "stream-chunk-append-known", "The first piece of an artifact is to be appended.",
@@ -31,7 +31,8 @@ var endingFaults = []Fault{
 	of(everyTask, "stream-artifact-consistent", "Artifacts hold other text in a stream than in the task.",
 		onChunk(func(u *model.ArtifactUpdate) { u.Artifact.Parts = model.Text("Something else") })),
 	of(only10, "stream-same-events", "Subscribers of a task are not told what the agent says at its end.",
-		onEvent(keepQuiet)),
+		onStatus(func(c *wire.Call, f *wire.Frame) bool { return c.Op == model.SubscribeTask && f.Event.Terminal() },
+			func(u *model.StatusUpdate) { u.Status.Message = nil })),
 }
 
 func skipSubscribedTask(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
@@ -72,18 +73,16 @@ func showTwice() wire.Hooks {
 	}}
 }
 
-func dropEnvelope(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-	if c.Binding == wire.JSONRPC {
+func dropEnvelope(c *wire.Call, f *wire.Frame) {
+	if isRPC(c) {
 		f.Body = c.Dialect.Event(f.Event)
 	}
-	return []*wire.Frame{f}
 }
 
-func addEnvelope(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-	if c.Binding == wire.HTTPJSON {
+func addEnvelope(c *wire.Call, f *wire.Frame) {
+	if isREST(c) {
 		f.Body = jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", "1"}, {"result", f.Body}}
 	}
-	return []*wire.Frame{f}
 }
 
 func failBetween(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
@@ -94,38 +93,26 @@ func failBetween(c *wire.Call, n int, f *wire.Frame) []*wire.Frame {
 	return []*wire.Frame{f, {Body: jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"error", e}}}}
 }
 
-func takeFinalBack(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+func takeFinalBack(_ *wire.Call, f *wire.Frame) {
 	if f.Event.Terminal() {
 		f.Body = reshape(f.Body, isStatusUpdate, with("final", false))
 	}
-	return []*wire.Frame{f}
 }
 
-func finishEarly(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+func finishEarly(_ *wire.Call, f *wire.Frame) {
 	if s := f.Event.Status; s != nil && s.Status.State == model.Working {
 		f.Body = reshape(f.Body, isStatusUpdate, with("final", true))
 		f.Last = true
 	}
-	return []*wire.Frame{f}
 }
 
 // onChunk makes hooks that edit each artifact update of every stream.
 func onChunk(edit func(u *model.ArtifactUpdate)) func() wire.Hooks {
-	return onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	return onFrame(func(c *wire.Call, f *wire.Frame) {
 		if f.Event.Artifact != nil {
 			u := *f.Event.Artifact
 			edit(&u)
 			f.Body = c.FrameBody(model.Event{Artifact: &u})
 		}
-		return []*wire.Frame{f}
 	})
-}
-
-func keepQuiet(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-	if c.Op == model.SubscribeTask && f.Event.Terminal() {
-		u := *f.Event.Status
-		u.Status.Message = nil
-		f.Body = c.FrameBody(model.Event{Status: &u})
-	}
-	return []*wire.Frame{f}
 }

@@ -25,23 +25,18 @@ var envelopeFaults = []Fault{
 			return append(jsonvalue.Object{o[0]}, o...)
 		}))),
 	of(anyAgent, "rpc-response-jsonrpc", `JSON-RPC answers say "jsonrpc":"1.0".`,
-		onAnswer(isRPC, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("jsonrpc", "1.0") }))),
+		onAnswer(isRPC, editObject(with("jsonrpc", "1.0")))),
 	of(anyAgent, "rpc-id-echo", "JSON-RPC results carry an id that is not the request's.",
-		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("id",
-				"another-id")
-		}))),
+		onAnswer(isRPCResult, editObject(with("id", "another-id")))),
 	of(anyAgent, "rpc-result-xor-error", "JSON-RPC results come with an error.",
-		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}})
-		}))),
+		onAnswer(isRPCResult, addInternalError)),
 	of(anyAgent, "rpc-error-code-int", "The code of JSON-RPC errors is a string.",
 		onAnswer(isRPCFailure, editError(func(o jsonvalue.Object) jsonvalue.Object {
 			code, _ := o.Get("code")
 			return o.With("code", string(jsonvalue.Append(nil, code)))
 		}))),
 	of(anyAgent, "rpc-error-message", "JSON-RPC errors have no message.",
-		onAnswer(isRPCFailure, editError(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("message") }))),
+		onAnswer(isRPCFailure, editError(without("message")))),
 	of(with10, "rest-error-not-2xx", "HTTP+JSON errors are sent with status 200.",
 		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusOK })),
 	of(with10, "rest-error-envelope", "HTTP+JSON errors lack the error member around them.",
@@ -50,6 +45,10 @@ var envelopeFaults = []Fault{
 			return e.(jsonvalue.Object)
 		}))),
 }
+
+// addInternalError puts an error beside a result.
+var addInternalError = editObject(with("error",
+	jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}}))
 
 func asPlainText(_ *wire.Call, out *wire.Answer) {
 	out.Header.Set("Content-Type", "text/plain; charset=utf-8")

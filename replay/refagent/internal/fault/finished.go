@@ -17,9 +17,14 @@ var finishedFaults = []Fault{
 	of(everyTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
 	{
 		Slug: "state-unknown-task-known", agents: withTask,
-		Also:  []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
-		Doc:   "Reading any task says that it is not found.",
-		hooks: onAdmit(forgetTasks),
+		Also: []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
+		Doc:  "Reading any task says that it is not found.",
+		hooks: onAdmit(func(c *wire.Call) *model.Failure {
+			if c.Op != model.GetTask {
+				return nil
+			}
+			return model.TaskNotFound(c.Request.TaskID)
+		}),
 	},
 	of(only03, "state-send-terminal-rejected", "A message to a task that has ended is answered with that task.",
 		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage)),
@@ -45,37 +50,26 @@ var finishedFaults = []Fault{
 	of(everyTask, "state-artifacts-after-terminal", "A task that has ended shows other text when it is read again.",
 		func() wire.Hooks { return wire.Hooks{Reply: rewriteArtifacts()} }),
 	of(everyTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
-		onEvent(workEarlier)),
+		onStatus(inState(model.Working), func(u *model.StatusUpdate) { u.Status.At = u.Status.At.Add(-time.Hour) })),
 }
 
 // forgetEnds remembers which tasks have ended in a stream, and shows them as working when they are read.
 func forgetEnds() wire.Hooks {
 	var ended sync.Map // of task ids
-	return wire.Hooks{
-		Events: func(*wire.Call) func(*wire.Frame) []*wire.Frame {
-			return func(f *wire.Frame) []*wire.Frame {
-				if f.Event.Terminal() {
-					ended.Store(f.Event.Status.TaskID, true)
-				}
-				return []*wire.Frame{f}
-			}
-		},
-		Reply: func(c *wire.Call, r *model.Reply) {
-			if c.Op != model.GetTask {
-				return
-			}
-			if _, ok := ended.Load(r.Task.ID); ok {
-				r.Task.Status = model.Status{State: model.Working, At: r.Task.Status.At}
-			}
-		},
+	h := onFrame(func(_ *wire.Call, f *wire.Frame) {
+		if f.Event.Terminal() {
+			ended.Store(f.Event.Status.TaskID, true)
+		}
+	})()
+	h.Reply = func(c *wire.Call, r *model.Reply) {
+		if c.Op != model.GetTask {
+			return
+		}
+		if _, ok := ended.Load(r.Task.ID); ok {
+			r.Task.Status = model.Status{State: model.Working, At: r.Task.Status.At}
+		}
 	}
-}
-
-func forgetTasks(c *wire.Call) *model.Failure {
-	if c.Op != model.GetTask {
-		return nil
-	}
-	return model.TaskNotFound(c.Request.TaskID)
+	return h
 }
 
 // acceptEnded makes hooks under which some operations succeed on a task that has ended. It is shown as it was shown
@@ -85,19 +79,17 @@ func acceptEnded(code int, edit func(*model.Task), ops ...model.Operation) func(
 		var mu sync.Mutex
 		shown := make(map[string]model.Task)
 		asked := func(c *wire.Call) (t model.Task, ok bool) {
-			for _, op := range ops {
-				if c.Op == op {
-					id := c.Request.TaskID
-					if id == "" {
-						id = c.Request.Message.TaskID
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					t, ok = shown[id]
-					return t, ok
-				}
+			if !slices.Contains(ops, c.Op) {
+				return model.Task{}, false
 			}
-			return model.Task{}, false
+			id := c.Request.TaskID
+			if id == "" {
+				id = c.Request.Message.TaskID
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			t, ok = shown[id]
+			return t, ok
 		}
 		return wire.Hooks{
 			Refuse: func(c *wire.Call, f *model.Failure) *model.Failure {
@@ -164,15 +156,6 @@ func rewriteArtifacts() func(*wire.Call, *model.Reply) {
 	}
 }
 
-func workEarlier(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-	if s := f.Event.Status; s != nil && s.Status.State == model.Working {
-		u := *s
-		u.Status.At = u.Status.At.Add(-time.Hour)
-		f.Body = c.FrameBody(model.Event{Status: &u})
-	}
-	return []*wire.Frame{f}
-}
-
 // Faults of refusals for the wrong reason, and of what a task's history says of itself.
 var refusalFaults = []Fault{
 	of(withTask, "id-task-history-consistent", "The agent's own messages in a history name another task.",
@@ -196,10 +179,5 @@ var refusalFaults = []Fault{
 			return f
 		})),
 	of(only03, "push-valid-config-refused", "Push configs are refused for want of a member that nobody else knows.",
-		onAdmit(func(c *wire.Call) *model.Failure {
-			if c.Op != model.CreatePushConfig {
-				return nil
-			}
-			return model.InvalidParam("retries", "is missing")
-		})),
+		admitNoneAs(calls(model.CreatePushConfig), *model.InvalidParam("retries", "is missing"))),
 }

@@ -28,7 +28,7 @@ var grpcFaults = []Fault{
 		onAnswer(func(c *wire.Call) bool { return isGRPCFailure(c) && c.Failure.Code == model.CodeTaskNotFound },
 			setStatus(grpc.Unavailable))),
 	onGRPC(only10, "grpc-errorinfo", "Errors of A2A over gRPC do not say in their details which they are.",
-		onAnswer(isGRPCFailure, editError(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("details") }))),
+		onAnswer(isGRPCFailure, editError(without("details")))),
 }
 
 func isGRPC(c *wire.Call) bool        { return c.Binding == wire.GRPC }

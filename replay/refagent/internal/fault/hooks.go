@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"slices"
+
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
 	"a2atap/replay/refagent/internal/wire"
@@ -75,6 +77,64 @@ func onEvent(edit func(c *wire.Call, n int, f *wire.Frame) []*wire.Frame) func()
 	}})
 }
 
+// onFrame makes hooks that edit each event of every stream.
+func onFrame(edit func(c *wire.Call, f *wire.Frame)) func() wire.Hooks {
+	return onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+		edit(c, f)
+		return []*wire.Frame{f}
+	})
+}
+
+// onStatus makes hooks that edit the status updates of streams which fit.
+func onStatus(fits func(*wire.Call, *wire.Frame) bool, edit func(*model.StatusUpdate)) func() wire.Hooks {
+	return onFrame(func(c *wire.Call, f *wire.Frame) {
+		if f.Event.Status != nil && fits(c, f) {
+			f.Body = c.FrameBody(edited(f.Event.Status, edit))
+		}
+	})
+}
+
+// edited returns the event of a status update that was edited; the update stays.
+func edited(u *model.StatusUpdate, edit func(*model.StatusUpdate)) model.Event {
+	other := *u
+	edit(&other)
+	return model.Event{Status: &other}
+}
+
+// inState fits status updates that say that the task is in a state.
+func inState(s model.State) func(*wire.Call, *wire.Frame) bool {
+	return func(_ *wire.Call, f *wire.Frame) bool { return f.Event.Status.Status.State == s }
+}
+
+// admitNone makes hooks that refuse every call which fits.
+func admitNone(fits func(c *wire.Call) bool, code int, message string) func() wire.Hooks {
+	return admitNoneAs(fits, model.Failure{Code: code, Message: message})
+}
+
+func admitNoneAs(fits func(c *wire.Call) bool, refusal model.Failure) func() wire.Hooks {
+	return onAdmit(func(c *wire.Call) *model.Failure {
+		if !fits(c) {
+			return nil
+		}
+		return new(refusal)
+	})
+}
+
+// refuseAs makes hooks that refuse calls which fit with another code in the place of one.
+func refuseAs(fits func(c *wire.Call) bool, was, code int) func() wire.Hooks {
+	return onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
+		if fits(c) && f.Code == was {
+			return model.Fail(code, f.Message)
+		}
+		return f
+	})
+}
+
+// calls returns what fits calls of the operations.
+func calls(ops ...model.Operation) func(c *wire.Call) bool {
+	return func(c *wire.Call) bool { return slices.Contains(ops, c.Op) }
+}
+
 // What an answer is to.
 func isRPC(c *wire.Call) bool         { return c.Binding == wire.JSONRPC }
 func isRPCResult(c *wire.Call) bool   { return isRPC(c) && c.Failure == nil }
@@ -83,12 +143,15 @@ func isRESTFailure(c *wire.Call) bool { return c.Binding == wire.HTTPJSON && c.F
 func isResult(c *wire.Call) bool      { return c.Failure == nil }
 
 // editObject replaces the body of an answer by what edit makes of it.
-func editObject(edit func(o jsonvalue.Object) jsonvalue.Object) func(*wire.Call, *wire.Answer) {
+func editObject(edit editor) func(*wire.Call, *wire.Answer) {
 	return func(_ *wire.Call, out *wire.Answer) { out.Body = edit(out.Body.(jsonvalue.Object)) }
 }
 
+// An editor returns what becomes of an object; the object stays.
+type editor = func(jsonvalue.Object) jsonvalue.Object
+
 // editError replaces the error object in the body of an answer.
-func editError(edit func(o jsonvalue.Object) jsonvalue.Object) func(*wire.Call, *wire.Answer) {
+func editError(edit editor) func(*wire.Call, *wire.Answer) {
 	return editObject(func(o jsonvalue.Object) jsonvalue.Object {
 		e, _ := o.Get("error")
 		return o.With("error", edit(e.(jsonvalue.Object)))

@@ -11,7 +11,7 @@ import (
 // Faults of how answers and streams use HTTP.
 var httpFaults = []Fault{
 	of(withTask, "rpc-answer-missing", "A task that is asked for over JSON-RPC does not come, under status 200.",
-		onAnswer(both(isRPCResult, isOp(model.GetTask)),
+		onAnswer(both(isRPCResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
 	of(withTask, "stream-content-type", "Streams are sent as application/json.",
 		onStream(func(out *wire.Answer) { out.Header.Set("Content-Type", "application/json") })),
@@ -21,7 +21,7 @@ var httpFaults = []Fault{
 		"A streaming call is answered with a message, as one JSON object.",
 		onReply(messageAlone)),
 	of(withTask, "nonstream-method-answered-sse", "A task that is asked for comes as an event.",
-		onAnswer(both(isResult, isOp(model.GetTask)), asEvent)),
+		onAnswer(both(isResult, calls(model.GetTask)), asEvent)),
 	of(anyAgent, "json-utf8", "Results begin with a byte order mark.",
 		onAnswer(isResult, func(_ *wire.Call, out *wire.Answer) {
 			out.Text = jsonvalue.Append([]byte("\xef\xbb\xbf"), out.Body)
@@ -43,10 +43,6 @@ func onStream(edit func(out *wire.Answer)) func() wire.Hooks {
 
 func both(a, b func(*wire.Call) bool) func(*wire.Call) bool {
 	return func(c *wire.Call) bool { return a(c) && b(c) }
-}
-
-func isOp(op model.Operation) func(*wire.Call) bool {
-	return func(c *wire.Call) bool { return c.Op == op }
 }
 
 // messageAlone takes a message out of the stream that would hold nothing else.

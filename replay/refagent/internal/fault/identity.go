@@ -29,14 +29,12 @@ var identityFaults = []Fault{
 			}
 			e := f.Event
 			if t := e.Task; t != nil {
-				other := *t
-				renameTask(&other, t.ID+"-b")
-				e.Task = &other
+				e.Task = new(*t)
+				renameTask(e.Task, t.ID+"-b")
 			}
 			if u := e.Status; u != nil {
-				other := *u
-				other.TaskID += "-b"
-				e.Status = &other
+				e.Status = new(*u)
+				e.Status.TaskID += "-b"
 			}
 			f.Body = c.FrameBody(e)
 			return []*wire.Frame{f}
@@ -93,15 +91,9 @@ func onTask(op model.Operation, edit func(c *wire.Call, t *model.Task)) func() w
 
 // onUpdate makes hooks that edit the status updates of streams, but for the one that ends them.
 func onUpdate(op model.Operation, edit func(u *model.StatusUpdate)) func() wire.Hooks {
-	return onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-		if c.Op != op || f.Event.Status == nil || f.Last {
-			return []*wire.Frame{f}
-		}
-		u := *f.Event.Status
+	return onStatus(func(c *wire.Call, f *wire.Frame) bool { return c.Op == op && !f.Last }, func(u *model.StatusUpdate) {
 		u.Status.Message = nil
-		edit(&u)
-		f.Body = c.FrameBody(model.Event{Status: &u})
-		return []*wire.Frame{f}
+		edit(u)
 	})
 }
 
@@ -109,9 +101,8 @@ func onUpdate(op model.Operation, edit func(u *model.StatusUpdate)) func() wire.
 func renameTask(t *model.Task, id string) {
 	t.ID, t.History = id, nil
 	if m := t.Status.Message; m != nil {
-		said := *m
-		said.TaskID, said.ContextID = "", ""
-		t.Status.Message = &said
+		t.Status.Message = new(*m)
+		t.Status.Message.TaskID, t.Status.Message.ContextID = "", ""
 	}
 }
 

@@ -28,12 +28,11 @@ var legacyFaults = []Fault{
 				t.Status.State = model.Working
 			}
 		})),
-	of(onlyLegacy, "task-cancel", "No task can be canceled.", admitNone(calls(model.CancelTask), func() *model.Failure {
-		return model.Fail(model.CodeTaskNotCancelable, "Tasks cannot be canceled")
-	})),
+	of(onlyLegacy, "task-cancel", "No task can be canceled.", admitNone(calls(model.CancelTask),
+		model.CodeTaskNotCancelable, "Tasks cannot be canceled")),
 	of(onlyLegacy, "task-cancel-crash", "The cancellation of a task is answered with HTTP 500.",
-		admitNone(calls(model.CancelTask), func() *model.Failure {
-			return &model.Failure{Code: model.CodeInternal, Message: "Internal error", HTTP: http.StatusInternalServerError}
+		admitNoneAs(calls(model.CancelTask), model.Failure{
+			Code: model.CodeInternal, Message: "Internal error", HTTP: http.StatusInternalServerError,
 		})),
 	of(onlyLegacy, "multi-turn", "A message that continues a task is answered with another one.",
 		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {
@@ -53,11 +52,10 @@ var legacyFaults = []Fault{
 			return nil
 		})),
 	of(onlyLegacy, "stream-middle-events", "Events about artifacts are called progress.",
-		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+		onFrame(func(_ *wire.Call, f *wire.Frame) {
 			if f.Event.Artifact != nil {
 				f.Name = "progress"
 			}
-			return []*wire.Frame{f}
 		})),
 	of(onlyLegacy, "act-stream-order", "A task that was working in a stream is submitted once more.",
 		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
@@ -65,10 +63,8 @@ var legacyFaults = []Fault{
 			if u == nil || u.Status.State != model.Working {
 				return []*wire.Frame{f}
 			}
-			back := *u
-			back.Status.State = model.Submitted
 			again := *f
-			again.Body = c.FrameBody(model.Event{Status: &back})
+			again.Body = c.FrameBody(edited(u, func(u *model.StatusUpdate) { u.Status.State = model.Submitted }))
 			return []*wire.Frame{f, &again}
 		})),
 	of(onlyLegacy, "stream-dropped", "A task is forgotten 20 ms after a client has left its stream.",
@@ -83,16 +79,14 @@ var legacyFaults = []Fault{
 			f.Last = f.Event.Artifact != nil
 			return []*wire.Frame{f}
 		})),
-	of(onlyLegacy, "sse-final-event", "The event that ends the task does not say final.", onEvent(takeFinalBack)),
+	of(onlyLegacy, "sse-final-event", "The event that ends the task does not say final.", onFrame(takeFinalBack)),
 	of(onlyLegacy, "stream-nothing-after-end", "The task is working once more after the event that ends it.",
 		onEvent(func(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if f.Event.Status == nil || !f.Event.Terminal() {
 				return []*wire.Frame{f}
 			}
-			after := *f.Event.Status
-			after.Status.State = model.Working
 			again := *f
-			again.Event = model.Event{Status: &after}
+			again.Event = edited(f.Event.Status, func(u *model.StatusUpdate) { u.Status.State = model.Working })
 			again.Body = c.FrameBody(again.Event)
 			f.Last = false
 			return []*wire.Frame{f, &again}

@@ -21,13 +21,10 @@ var listFaults = []Fault{
 			if n := c.Request.List.History; n == nil || *n != 0 {
 				return page
 			}
-			return editTasks(page, func(t jsonvalue.Object) jsonvalue.Object { return t.With("history", []any{}) })
+			return editTasks(page, with("history", []any{}))
 		})),
-	of(only10, "list-next-token-present", "Pages do not say where the next one begins.", onPageText(func(_ *wire.Call,
-		page jsonvalue.Object,
-	) jsonvalue.Object {
-		return page.Without("nextPageToken")
-	})),
+	of(only10, "list-next-token-present", "Pages do not say where the next one begins.",
+		onPageText(func(_ *wire.Call, page jsonvalue.Object) jsonvalue.Object { return page.Without("nextPageToken") })),
 	of(only10, "list-last-page-token", "The last page has a token for another one.",
 		onPage(func(_ *wire.Call, p *model.Page) {
 			if p.Next == "" && len(p.Tasks) == p.Total {
@@ -77,7 +74,7 @@ var listFaults = []Fault{
 			if c.Request.List.Artifacts {
 				return page
 			}
-			return editTasks(page, func(t jsonvalue.Object) jsonvalue.Object { return t.With("artifacts", []any{}) })
+			return editTasks(page, with("artifacts", []any{}))
 		})),
 	of(only10, "list-duplicate-task", "Lists end with their last task twice.",
 		onPage(func(_ *wire.Call, p *model.Page) {
@@ -157,24 +154,11 @@ func replaceLast(p *model.Page, edit func(t *model.Task)) {
 
 // onPageText makes hooks that edit the JSON of a page.
 func onPageText(edit func(c *wire.Call, page jsonvalue.Object) jsonvalue.Object) func() wire.Hooks {
-	return onAnswer(func(c *wire.Call) bool { return isResult(c) && c.Op == model.ListTasks },
-		func(c *wire.Call, out *wire.Answer) {
-			body := out.Body.(jsonvalue.Object)
-			if c.Binding == wire.JSONRPC {
-				result, _ := body.Get("result")
-				out.Body = body.With("result", edit(c, result.(jsonvalue.Object)))
-				return
-			}
-			out.Body = edit(c, body)
-		})
+	return onEachResult(model.ListTasks, func(c *wire.Call, v any) any { return edit(c, v.(jsonvalue.Object)) })
 }
 
 // editTasks edits each task of a page.
-func editTasks(page jsonvalue.Object, edit func(t jsonvalue.Object) jsonvalue.Object) jsonvalue.Object {
+func editTasks(page jsonvalue.Object, edit editor) jsonvalue.Object {
 	tasks, _ := page.Get("tasks")
-	var edited []any
-	for _, t := range tasks.([]any) {
-		edited = append(edited, edit(t.(jsonvalue.Object)))
-	}
-	return page.With("tasks", edited)
+	return page.With("tasks", jsonvalue.Values(tasks.([]any), func(t any) any { return edit(t.(jsonvalue.Object)) }))
 }

@@ -58,19 +58,8 @@ var pushFaults = []Fault{
 	of(only10, "push-delete-idempotent", "A config that is gone cannot be deleted again.", refuseSecondDelete),
 }
 
-func denyPush(o jsonvalue.Object) jsonvalue.Object {
-	c, _ := o.Get("capabilities")
-	return o.With("capabilities", c.(jsonvalue.Object).With("pushNotifications", false))
-}
-
-// denyPushEverywhere says so in both cards.
-func denyPushEverywhere() wire.Hooks {
-	return wire.Hooks{Card: editCard(denyPush), Reply: func(_ *wire.Call, r *model.Reply) {
-		if r.Card != nil {
-			r.Card = denyPush(r.Card)
-		}
-	}}
-}
+// denyPushEverywhere says in both cards that there are no push notifications.
+var denyPushEverywhere = onCards(capability("pushNotifications", false))
 
 // onConfig makes hooks that edit the config with which an operation is answered.
 func onConfig(op model.Operation, edit func(c *model.PushConfig)) func() wire.Hooks {
@@ -83,14 +72,19 @@ func onConfig(op model.Operation, edit func(c *model.PushConfig)) func() wire.Ho
 
 // onResult makes hooks that edit the JSON with which an operation is answered, whatever is around it.
 func onResult(op model.Operation, edit func(v any) any) func() wire.Hooks {
-	return onAnswer(func(c *wire.Call) bool { return c.Op == op && isResult(c) }, func(c *wire.Call, out *wire.Answer) {
+	return onEachResult(op, func(_ *wire.Call, v any) any { return edit(v) })
+}
+
+// onEachResult is onResult for edits that depend on the call.
+func onEachResult(op model.Operation, edit func(c *wire.Call, v any) any) func() wire.Hooks {
+	return onAnswer(both(isResult, calls(op)), func(c *wire.Call, out *wire.Answer) {
 		if !isRPC(c) {
-			out.Body = edit(out.Body)
+			out.Body = edit(c, out.Body)
 			return
 		}
 		o := out.Body.(jsonvalue.Object)
 		result, _ := o.Get("result")
-		out.Body = o.With("result", edit(result))
+		out.Body = o.With("result", edit(c, result))
 	})
 }
 

@@ -11,31 +11,21 @@ import (
 
 // onShape makes hooks that edit the fitting objects in answers and events: of the operations, or of all if none is
 // given.
-func onShape(fits func(o jsonvalue.Object) bool, edit func(o jsonvalue.Object) jsonvalue.Object,
+func onShape(fits func(o jsonvalue.Object) bool, edit editor,
 	ops ...model.Operation,
 ) func() wire.Hooks {
-	return func() wire.Hooks {
-		meant := func(c *wire.Call) bool { return c.Failure == nil && (len(ops) == 0 || slices.Contains(ops, c.Op)) }
-		return wire.Hooks{
-			Answer: func(c *wire.Call, out *wire.Answer) {
-				if !out.Stream && meant(c) {
-					out.Body = reshape(out.Body, fits, edit)
-				}
-			},
-			Events: func(c *wire.Call) func(f *wire.Frame) []*wire.Frame {
-				return func(f *wire.Frame) []*wire.Frame {
-					if meant(c) {
-						f.Body = reshape(f.Body, fits, edit)
-					}
-					return []*wire.Frame{f}
-				}
-			},
+	meant := func(c *wire.Call) bool { return isResult(c) && (len(ops) == 0 || slices.Contains(ops, c.Op)) }
+	h := onFrame(func(c *wire.Call, f *wire.Frame) {
+		if meant(c) {
+			f.Body = reshape(f.Body, fits, edit)
 		}
-	}
+	})()
+	h.Answer = onAnswer(meant, func(_ *wire.Call, out *wire.Answer) { out.Body = reshape(out.Body, fits, edit) })().Answer
+	return always(h)
 }
 
 // reshape edits the fitting objects in a JSON tree, inner ones first, and leaves free what the protocol leaves free.
-func reshape(v any, fits func(o jsonvalue.Object) bool, edit func(o jsonvalue.Object) jsonvalue.Object) any {
+func reshape(v any, fits func(o jsonvalue.Object) bool, edit editor) any {
 	switch v := v.(type) {
 	case []any:
 		return jsonvalue.Values(v, func(e any) any { return reshape(e, fits, edit) })
@@ -54,11 +44,11 @@ func reshape(v any, fits func(o jsonvalue.Object) bool, edit func(o jsonvalue.Ob
 	return v
 }
 
-func with(name string, value any) func(o jsonvalue.Object) jsonvalue.Object {
+func with(name string, value any) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object { return o.With(name, value) }
 }
 
-func without(name string) func(o jsonvalue.Object) jsonvalue.Object {
+func without(name string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object { return o.Without(name) }
 }
 
@@ -99,7 +89,7 @@ func isWrapper(o jsonvalue.Object) bool {
 
 // inline, referTo and mediaType edit a file: in 1.0 it is a part, before it is an object in one.
 
-func inline(text string) func(o jsonvalue.Object) jsonvalue.Object {
+func inline(text string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
 		if o.Has("raw") {
 			return o.With("raw", text)
@@ -108,7 +98,7 @@ func inline(text string) func(o jsonvalue.Object) jsonvalue.Object {
 	}
 }
 
-func referTo(url string) func(o jsonvalue.Object) jsonvalue.Object {
+func referTo(url string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
 		switch {
 		case o.Has("raw"):
@@ -120,7 +110,7 @@ func referTo(url string) func(o jsonvalue.Object) jsonvalue.Object {
 	}
 }
 
-func mediaType(text string) func(o jsonvalue.Object) jsonvalue.Object {
+func mediaType(text string) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
 		if o.Has("raw") {
 			return o.With("mediaType", text)
@@ -164,7 +154,7 @@ func stateless(o jsonvalue.Object) jsonvalue.Object {
 }
 
 // wholeSeconds gives each status a timestamp of whole seconds.
-func wholeSeconds(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+func wholeSeconds(_ *wire.Call, f *wire.Frame) {
 	second := 0 // the same on each stream of the task
 	if u := f.Event.Status; u != nil {
 		if second = 1; u.Status.State.Terminal() {
@@ -172,5 +162,4 @@ func wholeSeconds(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 		}
 	}
 	f.Body = reshape(f.Body, isStatus, with("timestamp", fmt.Sprintf("2026-03-01T10:00:%02dZ", second)))
-	return []*wire.Frame{f}
 }

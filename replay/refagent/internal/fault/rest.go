@@ -14,11 +14,11 @@ var restFaults = []Fault{
 		onAnswer(isREST, asPlainText)),
 	of(with10, "rest-content-type-v1", "HTTP+JSON answers are sent as text/plain.", onAnswer(isREST, asPlainText)),
 	of(only10, "rest-success-status", "A task that is asked for over HTTP+JSON comes with status 202.",
-		onAnswer(both(isRESTResult, isOp(model.GetTask)),
+		onAnswer(both(isRESTResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusAccepted })),
 	of([]string{"spec", "spec03-rest", "spec03-proto"}, "rest-answer-missing",
 		"A task that is asked for over HTTP+JSON does not come, under status 200.",
-		onAnswer(both(isRESTResult, isOp(model.GetTask)),
+		onAnswer(both(isRESTResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
 	of(with10, "rest-error-body", "HTTP+JSON errors of status 400 have no body.",
 		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) {
@@ -29,42 +29,30 @@ var restFaults = []Fault{
 	of(with10, "rest-error-code-equals-status", "The code of HTTP+JSON errors is that of JSON-RPC.",
 		onAnswer(isRESTFailure,
 			editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.With("code", c.Failure.Code) }))),
-	of(with10, "rest-error-message", "HTTP+JSON errors have no message.", onAnswer(isRESTFailure,
-		editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("message") }))),
+	of(with10, "rest-error-message", "HTTP+JSON errors have no message.",
+		onAnswer(isRESTFailure, editError(without("message")))),
 	of(with10, "rest-error-status-name", "The status of HTTP+JSON errors is the reason phrase of HTTP.",
 		onAnswer(isRESTFailure, editFailure(func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object {
 			return e.With("status", http.StatusText(c.Failure.HttpStatus()))
 		}))),
 	of(with10, "rest-error-details-array", "The details of HTTP+JSON errors are the first of them alone.",
-		onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
-			return details[0]
-		}))),
+		onAnswer(isRESTFailure, editDetails("details", func(details []any) any { return details[0] }))),
 	of(with10, "rest-error-details-type", "The details of HTTP+JSON errors do not say of which type they are.",
-		onAnswer(isRESTFailure, editRESTDetails(func(details []any) any {
-			var bare []any
-			for _, d := range details {
-				bare = append(bare, d.(jsonvalue.Object).Without("@type"))
-			}
-			return bare
-		}))),
-	of(with10, "rest-errorinfo-present", "HTTP+JSON errors have no details.", onAnswer(isRESTFailure,
-		editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object { return e.Without("details") }))),
+		onAnswer(isRESTFailure, editDetails("details", untyped))),
+	of(with10, "rest-errorinfo-present", "HTTP+JSON errors have no details.",
+		onAnswer(isRESTFailure, editError(without("details")))),
 	of(with10, "rest-error-status-map", "A task that is not found is an internal error over HTTP+JSON, by its status.",
 		onAnswer(isRESTFailure, func(c *wire.Call, out *wire.Answer) {
 			if c.Failure.Code == model.CodeTaskNotFound {
 				out.Status = http.StatusInternalServerError
-				editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object {
+				editError(func(e jsonvalue.Object) jsonvalue.Object {
 					return e.With("code", out.Status).With("status", "INTERNAL")
 				})(c, out)
 			}
 		})),
 	of(only10, "equiv-error-same", "A task that is not found cannot be canceled, as JSON-RPC has it.",
-		onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
-			if c.Op == model.CancelTask && c.Binding == wire.JSONRPC && f.Code == model.CodeTaskNotFound {
-				return model.Fail(model.CodeTaskNotCancelable, f.Message)
-			}
-			return f
-		}), "error-not-found-code"),
+		refuseAs(both(isRPC, calls(model.CancelTask)), model.CodeTaskNotFound, model.CodeTaskNotCancelable),
+		"error-not-found-code"),
 	of(only10, "equiv-result-same", "HTTP+JSON tells the artifacts of a task under names that nobody gave them.",
 		onReply(func(c *wire.Call, r *model.Reply) {
 			if c.Op != model.GetTask || c.Binding != wire.HTTPJSON {
@@ -86,15 +74,4 @@ func editFailure(edit func(c *wire.Call, e jsonvalue.Object) jsonvalue.Object) f
 	return func(c *wire.Call, out *wire.Answer) {
 		editError(func(e jsonvalue.Object) jsonvalue.Object { return edit(c, e) })(c, out)
 	}
-}
-
-// editRESTDetails replaces the details of an error, if it has some.
-func editRESTDetails(edit func(details []any) any) func(*wire.Call, *wire.Answer) {
-	return editFailure(func(_ *wire.Call, e jsonvalue.Object) jsonvalue.Object {
-		details, ok := e.Get("details")
-		if !ok {
-			return e
-		}
-		return e.With("details", edit(details.([]any)))
-	})
 }

@@ -18,21 +18,18 @@ var rpcEnvelopeFaults = []Fault{
 	of(only03, "rpc-core-method-missing", "The method tasks/get is unknown.", withoutGet),
 	of(only10, "rpc-core-method-missing-v1", "The method GetTask is unknown over JSON-RPC.", withoutGet),
 	of(anyAgent, "rpc-response-id-present", "JSON-RPC results have no id.",
-		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("id") }))),
+		onAnswer(isRPCResult, editObject(without("id")))),
 	of(anyAgent, "rpc-id-null-parse-error", "The answer to text that is not JSON has an id.",
 		onAnswer(failsWith(model.CodeParse),
-			editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("id", "none") }))),
+			editObject(with("id", "none")))),
 	of(anyAgent, "rpc-id-null-unjustified", "JSON-RPC errors have a null id, whatever the request's.",
 		onAnswer(func(c *wire.Call) bool {
 			return isRPCFailure(c) && c.ID != nil && c.Failure.Code != model.CodeInvalidRequest
-		}, editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("id", nil) }))),
+		}, editObject(with("id", nil)))),
 	of([]string{"spec01"}, "rpc-result-xor-error-v01", "Results come with an error.",
-		onAnswer(isRPCResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("error", jsonvalue.Object{{"code", model.CodeInternal}, {"message", "Internal error"}})
-		}))),
+		onAnswer(isRPCResult, addInternalError)),
 	of(withTask, "rpc-result-null", "JSON-RPC answers the request for a task with null.",
-		onAnswer(func(c *wire.Call) bool { return isRPCResult(c) && c.Op == model.GetTask },
-			editObject(func(o jsonvalue.Object) jsonvalue.Object { return o.With("result", nil) }))),
+		onAnswer(both(isRPCResult, calls(model.GetTask)), editObject(with("result", nil)))),
 	of(anyAgent, "rpc-notification-answered",
 		"A request without id is answered, as if there were no task, with a null id.", onAnswer(func(c *wire.Call) bool {
 			return failsWith(model.CodeInvalidRequest)(c) && strings.HasSuffix(c.Failure.Message, "id is missing")
@@ -42,15 +39,8 @@ var rpcEnvelopeFaults = []Fault{
 		})),
 }
 
-// withoutGet are the hooks of an agent whose JSON-RPC binding does not know the method that gets a task.
-func withoutGet() wire.Hooks {
-	return wire.Hooks{Admit: func(c *wire.Call) *model.Failure {
-		if c.Binding == wire.JSONRPC && c.Op == model.GetTask {
-			return model.Fail(model.CodeMethodNotFound, "Method not found")
-		}
-		return nil
-	}}
-}
+// withoutGet makes hooks of an agent whose JSON-RPC binding does not know the method that gets a task.
+var withoutGet = admitNone(both(isRPC, calls(model.GetTask)), model.CodeMethodNotFound, "Method not found")
 
 var rpcErrorFaults = []Fault{
 	of(anyAgent, "rpc-error-object", "JSON-RPC errors are a text.",
@@ -58,11 +48,9 @@ var rpcErrorFaults = []Fault{
 			out.Body = out.Body.(jsonvalue.Object).With("error", c.Failure.Message)
 		})),
 	of(with10, "rpc-error-data-array", "The data of JSON-RPC errors is a single object.",
-		onAnswer(isRPCFailure, editDetails(func(details []any) any { return details[0] }))),
+		onAnswer(isRPCFailure, editDetails("data", func(details []any) any { return details[0] }))),
 	of(with10, "rpc-error-data-type-key", "The objects in the data of JSON-RPC errors have no @type.",
-		onAnswer(isRPCFailure, editDetails(func(details []any) any {
-			return jsonvalue.Values(details, func(d any) any { return d.(jsonvalue.Object).Without("@type") })
-		}))),
+		onAnswer(isRPCFailure, editDetails("data", untyped))),
 	of(anyAgent, "rpc-error-code-reserved", "Invalid parameters are refused with -32650.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32650))),
 	of(with10, "rpc-error-code-a2a-range", "Invalid parameters are refused with -32050.",
@@ -79,7 +67,7 @@ var rpcErrorFaults = []Fault{
 	of(anyAgent, "rpc-invalid-request-unfounded", "Invalid parameters are refused with -32600.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeInvalidRequest))),
 	of(with10, "rpc-a2a-errorinfo", "JSON-RPC errors of A2A have no data.",
-		onAnswer(isA2AFailure, editError(func(o jsonvalue.Object) jsonvalue.Object { return o.Without("data") }))),
+		onAnswer(isA2AFailure, editError(without("data")))),
 	of(with10, "rpc-errorinfo-domain", "The domain of JSON-RPC errors is the agent's own.",
 		onAnswer(isA2AFailure, editInfo("domain", func(string) string { return "agentbin.example" }))),
 	of(with10, "rpc-errorinfo-reason", "The reason of JSON-RPC errors ends in ERROR.",
@@ -136,23 +124,28 @@ func isA2AFailure(c *wire.Call) bool {
 
 // setCode replaces the code of a JSON-RPC error.
 func setCode(code int) func(*wire.Call, *wire.Answer) {
-	return editError(func(o jsonvalue.Object) jsonvalue.Object { return o.With("code", code) })
+	return editError(with("code", code))
 }
 
-// editDetails replaces the data of a JSON-RPC error that has some.
-func editDetails(edit func(details []any) any) func(*wire.Call, *wire.Answer) {
+// editDetails replaces the details of an error that has some, which stand in a member of the binding's own.
+func editDetails(member string, edit func(details []any) any) func(*wire.Call, *wire.Answer) {
 	return editError(func(o jsonvalue.Object) jsonvalue.Object {
-		data, found := o.Get("data")
+		details, found := o.Get(member)
 		if !found {
 			return o
 		}
-		return o.With("data", edit(data.([]any)))
+		return o.With(member, edit(details.([]any)))
 	})
+}
+
+// untyped takes the types out of details.
+func untyped(details []any) any {
+	return jsonvalue.Values(details, func(d any) any { return d.(jsonvalue.Object).Without("@type") })
 }
 
 // editInfo replaces a member of the ErrorInfo in a JSON-RPC error.
 func editInfo(name string, edit func(string) string) func(*wire.Call, *wire.Answer) {
-	return editDetails(func(details []any) any {
+	return editDetails("data", func(details []any) any {
 		return jsonvalue.Values(details, func(d any) any {
 			o := d.(jsonvalue.Object)
 			if text, ok := textOf(o, name); ok {

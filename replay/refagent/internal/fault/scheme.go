@@ -1,37 +1,32 @@
 package fault
 
-import "a2atap/replay/refagent/internal/jsonvalue"
+import (
+	"slices"
+
+	"a2atap/replay/refagent/internal/jsonvalue"
+)
 
 // Faults of what a card says of skills, security and OAuth.
 var schemeFaults = []Fault{
 	of(with10, "card-arrays-nonempty", "The first skill of the card has no tags.",
-		onCards(onFirstSkill(func(o jsonvalue.Object) jsonvalue.Object { return o.With("tags", []any{}) }))),
+		onCards(onFirstSkill(with("tags", []any{})))),
 	of(anyAgent, "card-mode-syntax", "An input mode of the card is text, which is not a media type.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("defaultInputModes", jsonvalue.Texts("text/plain", "text"))
-		})),
+		onCards(with("defaultInputModes", jsonvalue.Texts("text/plain", "text")))),
 	of(anyAgent, "card-skill-id-unique", "The card has its first skill twice.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			skills, _ := o.Get("skills")
 			list := skills.([]any)
-			return o.With("skills", append(list[:len(list):len(list)], list[0]))
+			return o.With("skills", append(slices.Clip(list), list[0]))
 		})),
 	of(anyAgent, "card-extension-uri", "The card declares an extension by a word.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object {
-			return withCapability(o, "extensions", extensions("seats/v1", false))
-		})),
+		onCards(capability("extensions", extensions("seats/v1", false)))),
 	of(with10, "card-security-refs", "The card requires nothing, or a scheme that it does not describe.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("securityRequirements",
-				[]any{
-					jsonvalue.Object{{"schemes", jsonvalue.Object{}}},
-					jsonvalue.Object{{"schemes", jsonvalue.Object{{"house", jsonvalue.Object{{"list", []any{}}}}}}},
-				})
-		})),
+		onCards(with("securityRequirements", []any{
+			jsonvalue.Object{{"schemes", jsonvalue.Object{}}},
+			jsonvalue.Object{{"schemes", jsonvalue.Object{{"house", jsonvalue.Object{{"list", []any{}}}}}}},
+		}))),
 	of(only03, "card-security-refs", "The card requires nothing, or a scheme that it does not describe.",
-		onCards(func(o jsonvalue.Object) jsonvalue.Object {
-			return o.With("security", []any{jsonvalue.Object{}, jsonvalue.Object{{"house", []any{}}}})
-		})),
+		onCards(with("security", []any{jsonvalue.Object{}, jsonvalue.Object{{"house", []any{}}}}))),
 	of(only10, "card-security-shape", "The card has its requirements in the form of 0.3.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return addScheme(o, "key", keyScheme("header")).With("securityRequirements",
@@ -62,17 +57,10 @@ var schemeFaults = []Fault{
 	of(only03, "card-oauth-url", "The token URL of an OAuth scheme of the card is a path.",
 		onCards(func(o jsonvalue.Object) jsonvalue.Object {
 			return addScheme(o, "oauth",
-				jsonvalue.Object{{"type", "oauth2"}, {"flows", jsonvalue.Object{{
-					"clientCredentials",
-					tokenFlow("/oauth/token"),
-				}}}})
+				jsonvalue.Object{{"type", "oauth2"}, {"flows", jsonvalue.Object{{"clientCredentials", tokenFlow("/oauth/token")}}}})
 		}), "auth-extended-card-client"),
 	of(anyAgent, "card-secret-leak", "The documentation that the card names is reached with a password, which is there.",
-		onCards(
-			func(o jsonvalue.Object) jsonvalue.Object {
-				return o.With("documentationUrl", "https://reader:secret@docs.a2atap.example/")
-			},
-		)),
+		onCards(with("documentationUrl", "https://reader:secret@docs.a2atap.example/"))),
 }
 
 const tokenURL = "https://login.a2atap.example/token"
@@ -93,11 +81,9 @@ func tokenFlow(url string) jsonvalue.Object {
 }
 
 // addFlows adds an OAuth scheme to a 1.0 card.
-func addFlows(flows ...jsonvalue.Member) func(jsonvalue.Object) jsonvalue.Object {
+func addFlows(flows ...jsonvalue.Member) editor {
 	return func(o jsonvalue.Object) jsonvalue.Object {
-		return addScheme(o, "oauth", jsonvalue.Object{{"oauth2SecurityScheme", jsonvalue.Object{{
-			"flows",
-			jsonvalue.Object(flows),
-		}}}})
+		return addScheme(o, "oauth",
+			jsonvalue.Object{{"oauth2SecurityScheme", jsonvalue.Object{{"flows", jsonvalue.Object(flows)}}}})
 	}
 }

@@ -100,7 +100,7 @@ var objectFaults = []Fault{
 		onShape(isStatus, with("timestamp", "2026-03-01T10:00:00.000"), model.GetTask)),
 	of(only10, "timestamp-no-offset", "Tasks that are read have timestamps with an offset.",
 		onShape(isStatus, with("timestamp", "2026-03-01T10:00:00.000+00:00"), model.GetTask)),
-	of(only10, "timestamp-millis", "The events of streams have timestamps of whole seconds.", onEvent(wholeSeconds)),
+	of(only10, "timestamp-millis", "The events of streams have timestamps of whole seconds.", onFrame(wholeSeconds)),
 }
 
 // Faults of events, of what answers hold, and of their members.

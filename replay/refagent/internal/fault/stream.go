@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"slices"
 
 	"a2atap/replay/refagent/internal/jsonvalue"
 	"a2atap/replay/refagent/internal/model"
@@ -17,8 +18,8 @@ var streamFaults = []Fault{
 		"After the event that ends the task, the stream goes on with one that says it is working.", onEvent(workOn)),
 	of(only03, "stream-nothing-after-final",
 		"After the event marked final, the stream goes on with one that says the task is working.", onEvent(workOn)),
-	of(withTask, "stream-truncated", "The stream ends as soon as the task is working.", onEvent(endEarly)),
-	of(withTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onEvent(changeEventID)),
+	of(withTask, "stream-truncated", "The stream ends as soon as the task is working.", onFrame(endEarly)),
+	of(withTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onFrame(changeEventID)),
 	of(withTask, "sse-unterminated-event",
 		"Streams repeat their last event without the blank line that would dispatch it.", onEvent(leaveOpen)),
 }
@@ -44,23 +45,20 @@ func workOn(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 	if !f.Event.Terminal() {
 		return []*wire.Frame{f}
 	}
-	u := *f.Event.Status
-	u.Status.State, u.Status.Message = model.Working, nil
-	return []*wire.Frame{f, {Body: c.FrameBody(model.Event{Status: &u})}}
+	again := edited(f.Event.Status, func(u *model.StatusUpdate) { u.Status.State, u.Status.Message = model.Working, nil })
+	return []*wire.Frame{f, {Body: c.FrameBody(again)}}
 }
 
-func endEarly(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+func endEarly(_ *wire.Call, f *wire.Frame) {
 	if s := f.Event.Status; s != nil && s.Status.State == model.Working {
 		f.Last = true
 	}
-	return []*wire.Frame{f}
 }
 
-func changeEventID(c *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
-	if c.Binding == wire.JSONRPC {
+func changeEventID(c *wire.Call, f *wire.Frame) {
+	if isRPC(c) {
 		f.Body = f.Body.(jsonvalue.Object).With("id", "another-id")
 	}
-	return []*wire.Frame{f}
 }
 
 func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
@@ -83,13 +81,12 @@ var eventFaults = []Fault{
 	of(withTask, "sse-empty-data", "An event with blank data comes before each event.",
 		onText(func(text []byte) []byte { return append([]byte("data: \n\n"), text...) })),
 	of(withTask, "sse-one-json", "Each event holds its JSON twice.",
-		onText(func(text []byte) []byte { return append(append([]byte(nil), text[:len(text)-1]...), text...) })),
+		onText(func(text []byte) []byte { return slices.Concat(text[:len(text)-1], text) })),
 }
 
 // onText makes hooks that edit the text of each event of every stream.
 func onText(edit func(text []byte) []byte) func() wire.Hooks {
-	return onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+	return onFrame(func(_ *wire.Call, f *wire.Frame) {
 		f.Text = edit(append(jsonvalue.Append([]byte("data: "), f.Body), "\n\n"...))
-		return []*wire.Frame{f}
 	})
 }

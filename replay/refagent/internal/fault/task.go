@@ -18,10 +18,10 @@ var taskFaults = []Fault{
 	of(withTask, "state-terminal-immutable", "A task that was shown as ended is working again when it is read later.",
 		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
 	of(only10, "state-send-terminal-code", "A message to a task that has ended is refused as TaskNotCancelable.",
-		onRefuse(refuseAs(model.CodeTaskNotCancelable, model.SendMessage, model.StreamMessage))),
+		refuseAs(calls(model.SendMessage, model.StreamMessage), model.CodeUnsupported, model.CodeTaskNotCancelable)),
 	of(only10, "state-subscribe-terminal-code",
 		"A subscription to a task that has ended is refused as TaskNotCancelable.",
-		onRefuse(refuseAs(model.CodeTaskNotCancelable, model.SubscribeTask))),
+		refuseAs(calls(model.SubscribeTask), model.CodeUnsupported, model.CodeTaskNotCancelable)),
 }
 
 // oldestTask is what a new message joins under id-task-unique.
@@ -47,9 +47,8 @@ func moveContext(c *wire.Call, r *model.Reply) {
 	r.Task.ContextID += "-moved"
 	r.Task.History = nil
 	if m := r.Task.Status.Message; m != nil {
-		moved := *m
-		moved.ContextID = r.Task.ContextID
-		r.Task.Status.Message = &moved
+		r.Task.Status.Message = new(*m)
+		r.Task.Status.Message.ContextID = r.Task.ContextID
 	}
 }
 
@@ -68,17 +67,5 @@ func restartEnded() func(*wire.Call, *model.Reply) {
 			return
 		}
 		shown[r.Task.ID] = true
-	}
-}
-
-// refuseAs answers with another code where some operations meet a task that has ended.
-func refuseAs(code int, ops ...model.Operation) func(*wire.Call, *model.Failure) *model.Failure {
-	return func(c *wire.Call, f *model.Failure) *model.Failure {
-		for _, op := range ops {
-			if c.Op == op && f.Code == model.CodeUnsupported {
-				return model.Fail(code, f.Message)
-			}
-		}
-		return f
 	}
 }

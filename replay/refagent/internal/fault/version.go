@@ -16,10 +16,7 @@ var versionFaults = []Fault{
 			}))),
 	of(with10, "ver-supported-refused",
 		"Lists of tasks are refused, since the version that the card declares is not supported.",
-		admitNone(calls(model.ListTasks), func() *model.Failure {
-			return model.Fail(model.CodeVersion,
-				"A2A version 1.0 is not supported")
-		})),
+		admitNone(calls(model.ListTasks), model.CodeVersion, "A2A version 1.0 is not supported")),
 	of(only10, "ver-semantics", "Messages of 1.0 over JSON-RPC are answered in 0.3.",
 		onReply(answerIn(dialect.V03{}, model.SendMessage))),
 	of(only03, "ver-empty-means-03", "Messages of 0.3 are answered in 1.0.",

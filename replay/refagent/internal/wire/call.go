@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -76,9 +77,7 @@ func (a *Answer) Write(w http.ResponseWriter) {
 
 // WriteHead sends the head of an answer.
 func (a *Answer) WriteHead(w http.ResponseWriter) {
-	for name, v := range a.Header {
-		w.Header()[name] = v
-	}
+	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
 }
 
