@@ -80,9 +80,14 @@ func TestHowClientsBearFaults(t *testing.T) {
 		{"Go 2.x", go2Faults}, {"JavaScript 1.x", JS1.faults}, {"Python 1.x", Py1.faults},
 	}
 	columns := make([]map[string]string, len(clients))
-	for i, c := range clients {
-		columns[i] = bear(t, c.play)
-	}
+	t.Run("clients", func(t *testing.T) { // beside each other, since each loses its patience
+		for i, c := range clients {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				columns[i] = bear(t, c.play)
+			})
+		}
+	})
 	var b strings.Builder
 	b.WriteString("| fault | call |")
 	for _, c := range clients {
