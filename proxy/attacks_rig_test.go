@@ -23,10 +23,19 @@ func everyRoad(t *testing.T, http2 bool, test func(t *testing.T, r road)) {
 	for name, r := range map[string]road{
 		"tap": {}, "TLS": {secure: true}, "plain": {forward: true}, "intercepted": {forward: true, secure: true},
 	} {
-		t.Run(name, func(t *testing.T) { test(t, r) })
-		if r.http2 = true; http2 {
-			t.Run(name+" over HTTP/2", func(t *testing.T) { test(t, r) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, r)
+		})
+		if !http2 {
+			continue
 		}
+		t.Run(name+" over HTTP/2", func(t *testing.T) {
+			t.Parallel()
+			r := r
+			r.http2 = true
+			test(t, r)
+		})
 	}
 }
 

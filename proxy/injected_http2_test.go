@@ -291,6 +291,7 @@ func TestFaultsOfAnotherWire(t *testing.T) {
 
 // Many calls with faults on one connection leave nothing behind.
 func TestManyFaultsOverHTTP2(t *testing.T) {
+	t.Parallel()
 	agent := newDuplex(t)
 	r := newRig(t, func(o *proxy.Options, ro *recording.Options) {
 		withFaults(t, "a:status=503@SendMessage", "a:cut-stream=1")(o, ro)

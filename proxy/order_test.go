@@ -16,6 +16,7 @@ import (
 // TestOrderIsCausal lets clients act upon what they have read, over every way in: nothing that they do stands in the
 // record before what they had read, nor before its time.
 func TestOrderIsCausal(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"tap", "plain", "intercepted"} {
 		for _, mode := range []string{"keep-alive", "new connections", "two in turn", "events"} {
 			t.Run(way+"/"+mode, func(t *testing.T) {

@@ -15,10 +15,14 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/paralleltest"
 	"a2atap/proxy/recording"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	paralleltest.AtOnce(8)
+	goleak.VerifyTestMain(m)
+}
 
 // testTimeout bounds what should happen at once. It is not reached when tests pass.
 const testTimeout = 30 * time.Second

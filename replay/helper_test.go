@@ -8,16 +8,16 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/paralleltest"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
 )
 
 func TestMain(m *testing.M) {
-	peers.AtOnce(8)
+	paralleltest.AtOnce(8)
 	debug.SetGCPercent(400) // the heap is small and short-lived: what is saved in memory costs a fifth of the time
 	goleak.VerifyTestMain(m)
 }

@@ -39,8 +39,10 @@ func Origin(raw string) string {
 }
 
 func authorityLen(rest string) int {
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		return i
+	for i := range len(rest) {
+		if c := rest[i]; c == '/' || c == '?' || c == '#' {
+			return i
+		}
 	}
 	return len(rest)
 }

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
@@ -70,8 +69,7 @@ type Exchange struct {
 	sent   digest.Content // that Sent returns; zero until somebody asks
 	slots  []any          // of the trackers, nil as long as all are empty
 
-	taskNamed taskName // that taskKey is the key of: the one that TaskKey was asked for last
-	taskKey   TaskKey
+	tasks taskKeys
 }
 
 // NewExchange begins an exchange, with the head of its request.
@@ -116,7 +114,7 @@ func (x *Brief) InBatch() bool { return x.asked != "" }
 func (x *Exchange) CallOfBatch(i int) *Exchange {
 	one := *x
 	one.asked = a2a.Ptr("", i)
-	one.viewer, one.sent, one.slots, one.taskNamed, one.taskKey = 0, digest.Content{}, nil, taskName{}, TaskKey{}
+	one.viewer, one.sent, one.slots, one.tasks = 0, digest.Content{}, nil, taskKeys{}
 	return &one
 }
 
@@ -272,34 +270,6 @@ func (x *Brief) Caller() uint64 {
 // agent.
 func (x *Brief) SamePrincipal(y *Brief) bool {
 	return x.Link == y.Link && x.Principal() == y.Principal()
-}
-
-// A TaskKey identifies a task: ids are unique for an agent and a tenant. It is a digest of the three, under seeds that
-// nobody outside the process can know: maps of ten thousand tasks hold no texts by it, and nothing for the garbage
-// collector to follow. Keys of two processes do not compare.
-type TaskKey [2]uint64
-
-// taskSeeds are those of the two halves of each TaskKey.
-var taskSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
-// TaskKeyOf returns the key of an agent's task. The tenant is empty where there is none.
-func TaskKeyOf(agent, tenant, id string) (k TaskKey) {
-	named := taskName{agent, tenant, id}
-	for i, seed := range taskSeeds {
-		k[i] = maphash.Comparable(seed, named)
-	}
-	return k
-}
-
-// A taskName is what a TaskKey is a digest of.
-type taskName struct{ agent, tenant, id string }
-
-// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
-func (x *Exchange) TaskKey(id string) TaskKey {
-	if named := (taskName{x.Agent, x.Tenant, id}); named != x.taskNamed || x.taskKey == (TaskKey{}) {
-		x.taskNamed, x.taskKey = named, TaskKeyOf(x.Agent, x.Tenant, id)
-	}
-	return x.taskKey
 }
 
 // An Endpoint is a URL and binding of an agent, and what is known of the dialects there.

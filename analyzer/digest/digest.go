@@ -35,6 +35,9 @@ func (d Digest) Number(n uint64) Digest {
 	return d ^ d>>33
 }
 
+// Low returns 32 bits of the digest.
+func (d Digest) Low() uint32 { return uint32(d) }
+
 // Byte adds a byte, such as one that tells apart what the rest means.
 func (d Digest) Byte(b byte) Digest { return d.Number(uint64(b)) }
 

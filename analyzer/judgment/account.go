@@ -196,7 +196,7 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 				f.Error = LeftAtWork
 			}
 			if a.left == nil {
-				a.left = recent.New[analysis.TaskKey, FailedCalls](maxLeft)
+				a.left = analysis.RecentByTask[FailedCalls](maxLeft)
 			}
 			a.left.Put(a.worked.keys.of("", s.Task), f)
 		}
@@ -261,7 +261,7 @@ func (a *Account) askedAfter(s *summary.Summary) {
 
 func (a *Account) remember(agent, id string, ended bool) {
 	if a.shown == nil {
-		a.shown = recent.New[analysis.TaskKey, bool](maxShown)
+		a.shown = analysis.RecentByTask[bool](maxShown)
 	}
 	before, _ := a.shown.At(a.worked.keys.of(agent, id))
 	*before = *before || ended

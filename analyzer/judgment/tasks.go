@@ -51,9 +51,9 @@ func (w *workedOn) take(s *summary.Summary) (c Calls, ended []FailedCalls) {
 		return c, nil
 	}
 	if w.tasks == nil {
-		w.tasks = recent.New[analysis.TaskKey, work](maxTasks)
-		w.owners = recent.New[analysis.TaskKey, analysis.Link](maxTasks)
-		w.early = recent.New[analysis.TaskKey, early](maxTasks)
+		w.tasks = analysis.RecentByTask[work](maxTasks)
+		w.owners = analysis.RecentByTask[analysis.Link](maxTasks)
+		w.early = analysis.RecentByTask[early](maxTasks)
 	}
 	if s.Operation == a2a.Webhook && !w.owned(&c, s) {
 		return c, nil

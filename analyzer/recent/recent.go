@@ -25,6 +25,7 @@ type Map[K comparable, V any] struct {
 	free      int32         // the first entry that is not in use, linked by next; 0 if there is none
 	index     []place       // a power of two, at most three quarters of them in use
 	seed      maphash.Seed
+	own       func(K) uint32 // the hash of a key that has one; nil if it has none
 }
 
 type entry[K comparable, V any] struct {
@@ -46,6 +47,13 @@ func New[K comparable, V any](limit int) *Map[K, V] {
 	return &Map[K, V]{
 		limit: max(limit, 1), entries: make([]entry[K, V], 1), index: make([]place, minPlaces), seed: maphash.MakeSeed(),
 	}
+}
+
+// NewHashed is New for keys that are digests: hash returns 32 bits of one, and nobody can choose keys by them.
+func NewHashed[K comparable, V any](limit int, hash func(K) uint32) *Map[K, V] {
+	m := New[K, V](limit)
+	m.own = hash
+	return m
 }
 
 // Get returns the value of a key, and whether the map holds one.
@@ -169,7 +177,12 @@ func (m *Map[K, V]) remove(i int32) {
 }
 
 // hash returns 32 bits that nobody can choose keys by.
-func (m *Map[K, V]) hash(key K) uint32 { return uint32(maphash.Comparable(m.seed, key)) }
+func (m *Map[K, V]) hash(key K) uint32 {
+	if m.own != nil {
+		return m.own(key)
+	}
+	return uint32(maphash.Comparable(m.seed, key))
+}
 
 // find returns the place of a key in the index, or the free one where it would be.
 func (m *Map[K, V]) find(key K, hash uint32) uint32 {

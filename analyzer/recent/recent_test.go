@@ -41,12 +41,24 @@ func TestMapDelete(t *testing.T) {
 }
 
 // Whatever happens to a map, it holds what a list would that is searched from its end.
-func TestMapIsTheListItStandsFor(t *testing.T) {
+func TestMapIsTheListItStandsFor(t *testing.T) { testMap(t, nil) }
+
+// The same holds where keys have hashes of their own, be they as bad as can be.
+func TestHashedMapIsTheListItStandsFor(t *testing.T) {
+	testMap(t, func(n int) uint32 { return uint32(n) })
+	testMap(t, func(n int) uint32 { return uint32(n % 3) })
+}
+
+func testMap(t *testing.T, hash func(int) uint32) {
+	t.Helper()
 	for _, limit := range []int{1, 5, 300} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			keys := 2*limit - 1
 			rnd := rand.New(rand.NewPCG(1, 2))
 			m := recent.New[int, int](limit)
+			if hash != nil {
+				m = recent.NewHashed[int, int](limit, hash)
+			}
 			var list [][2]int // key and value, least recently used first
 			forgotten := 0
 			for step := range 10_000 {

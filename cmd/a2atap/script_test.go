@@ -21,6 +21,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/paralleltest"
 	"a2atap/replay/client"
 	"a2atap/replay/peers"
 )
@@ -49,7 +50,7 @@ func (t tests) Run() int {
 	if err := os.Link(filepath.Join(programs, "resident"), filepath.Join(programs, "a2atap")); err != nil {
 		log.Fatal(err)
 	}
-	peers.AtOnce(6)
+	paralleltest.AtOnce(6)
 	return t.m.Run()
 }
 

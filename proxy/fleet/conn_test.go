@@ -10,9 +10,13 @@ import (
 
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/paralleltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	paralleltest.AtOnce(16)
+	goleak.VerifyTestMain(m)
+}
 
 func TestConnect(t *testing.T) {
 	open := fleettest.Start(t)

@@ -150,10 +150,18 @@ var serverAttacks = map[string]func(w io.Writer, reply, sid string) bool{
 // Whatever a server answers, the recording goes on, shipping ends when it is told to, and who asks for hosts gets an
 // answer or an error, in bounded time and memory, which no terminal obeys.
 func TestHostileServer(t *testing.T) {
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	t.Cleanup(func() {
+		var after runtime.MemStats
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 512<<20 {
+			t.Errorf("%d MB were taken", grown>>20)
+		}
+	})
 	for name, attack := range serverAttacks {
 		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
+			t.Parallel()
 			s := startHostile(t, attack)
 			r := newRecorder(t)
 			r.record(3, 100)
@@ -196,10 +204,6 @@ func TestHostileServer(t *testing.T) {
 			}
 			if n := s.met.Load(); n > 200 {
 				t.Errorf("%d connections", n)
-			}
-			runtime.ReadMemStats(&after)
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 512<<20 {
-				t.Errorf("%d MB were taken", grown>>20)
 			}
 		})
 	}

@@ -67,6 +67,7 @@ func TestBrokenChunkBehindAnswer(t *testing.T) {
 
 // TestBrokenChunkToNobody breaks a request for which there is no agent, which is what the client is told.
 func TestBrokenChunkToNobody(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]string{"in one piece": chunkedPost + noChunk, "in two": chunkedPost} {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, func(c *Config) {

@@ -142,6 +142,7 @@ func newForward(t *testing.T, admit func([]byte) bool) (*wire, chan Target) {
 
 // TestForwardByteForByte sends generated traffic for several agents, pipelined and in random pieces, on one connection.
 func TestForwardByteForByte(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { forwardByteForByte(t, seed) })
 	}

@@ -19,9 +19,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"a2atap/proxy/paralleltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	paralleltest.AtOnce(8)
+	goleak.VerifyTestMain(m)
+}
 
 // testTimeout bounds every wait for something that must happen. It is not reached when tests pass.
 const testTimeout = 30 * time.Second

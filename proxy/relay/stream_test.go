@@ -66,6 +66,7 @@ func (p *tap) url() string { return "http://" + p.Addr().String() }
 // TestAnswersAtOnce asks agents that answer before they have read the request, with 20 KB and with a stream, 1,000
 // times each: nothing may be cut off.
 func TestAnswersAtOnce(t *testing.T) {
+	t.Parallel()
 	large := strings.Repeat("x", 20<<10)
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/large" {
@@ -242,6 +243,7 @@ func (o orderObserver) Fault(int, Fault)       { o.order("fault") }
 // TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request,
 // and on two in turn: what they had read is reported before what they then did.
 func TestOrderIsCausal(t *testing.T) {
+	t.Parallel()
 	const rounds = 2000
 	for _, mode := range []string{"one connection", "a new one each", "two in turn"} {
 		t.Run(mode, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/paralleltest"
 	"a2atap/proxy/webhook"
 )
 
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false,
 	"write what the clients saw directly to testdata/seen; other routes then compare when run again")
 
 func TestMain(m *testing.M) {
-	AtOnce(8)
+	paralleltest.AtOnce(8)
 	// The SDK makes a queue anew for who asks for a task just when it ends, and then keeps it.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("github.com/a2aproject/a2a-go/v2/a2asrv/eventqueue.newInMemoryEventBroker.func1"))

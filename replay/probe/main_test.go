@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"a2atap/replay/peers"
+	"a2atap/proxy/paralleltest"
 )
 
 func TestMain(m *testing.M) {
-	peers.AtOnce(8)
+	paralleltest.AtOnce(16)
 	os.Exit(m.Run())
 }

@@ -32,7 +32,7 @@ func (g *givenUp) asked(c *a2a.Call) {
 // named notes that a client has named a task: surely, or for the second time, to do something about it.
 func (g *givenUp) named(task string, surely bool) {
 	if g.tasks == nil {
-		g.tasks = recent.New[analysis.TaskKey, bool](maxGivenUp)
+		g.tasks = analysis.RecentByTask[bool](maxGivenUp)
 	}
 	key := analysis.TaskKeyOf("", "", task)
 	_, before := g.tasks.Get(key)

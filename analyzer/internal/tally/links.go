@@ -20,6 +20,8 @@ const (
 type linkNames struct {
 	named  map[analysis.Link]bool
 	agents map[string]bool
+
+	last, lastCounted analysis.Link // what was asked for last, and as which it is counted; zero if nothing was
 }
 
 // note takes a link into account. It is called in the order of the record, so that each part of a capture names the
@@ -28,6 +30,7 @@ func (n *linkNames) note(l analysis.Link) {
 	if n.named[l] {
 		return
 	}
+	n.last, n.lastCounted = analysis.Link{}, analysis.Link{}
 	if n.named == nil {
 		n.named, n.agents = make(map[analysis.Link]bool), make(map[string]bool)
 	}
@@ -41,6 +44,13 @@ func (n *linkNames) note(l analysis.Link) {
 
 // counted returns the link as which one is counted that was noted.
 func (n *linkNames) counted(l analysis.Link) analysis.Link {
+	if l != n.last || n.lastCounted == (analysis.Link{}) {
+		n.last, n.lastCounted = l, n.lookUp(l)
+	}
+	return n.lastCounted
+}
+
+func (n *linkNames) lookUp(l analysis.Link) analysis.Link {
 	switch {
 	case n.named[l]:
 		return l

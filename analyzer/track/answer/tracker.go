@@ -26,9 +26,9 @@ var Tracker = &analysis.Tracker{
 			tasks:     s.State(task.Tracker).(*task.Memory),
 			refusals:  recent.New[refusalKey, *Refusal](maxAnswers),
 			ended:     recent.New[endedKey, *EndedTask](maxAnswers),
-			notFound:  recent.New[analysis.TaskKey, *NotFound](maxAnswers),
-			subscribe: recent.New[analysis.TaskKey, *Pending](maxAnswers),
-			stream:    recent.New[analysis.TaskKey, *Pending](maxAnswers),
+			notFound:  analysis.RecentByTask[*NotFound](maxAnswers),
+			subscribe: analysis.RecentByTask[*Pending](maxAnswers),
+			stream:    analysis.RecentByTask[*Pending](maxAnswers),
 			digester:  a2a.NewDigester(),
 		}
 	},

@@ -21,7 +21,7 @@ var Tracker = &analysis.Tracker{
 			cards:   s.State(card.Tracker).(*card.Memory),
 			streams: s.State(stream.Tracker).(*stream.Memory),
 			tasks:   s.State(task.Tracker).(*task.Memory),
-			ended:   recent.New[analysis.TaskKey, Ended](maxTasks),
+			ended:   analysis.RecentByTask[Ended](maxTasks),
 			pieces:  analysis.NewSlot[*Pieces](s),
 		}
 	},

@@ -25,8 +25,8 @@ var Tracker = &analysis.Tracker{
 	New: func(s *analysis.Setup) analysis.State {
 		m := &Memory{
 			workflow:  s.State(workflow.Tracker).(*workflow.Memory),
-			sends:     recent.New[uint64, *send](maxSends),
-			tasks:     recent.New[analysis.TaskKey, *work](maxTasks),
+			sends:     recent.NewHashed[uint64, *send](maxSends, func(n uint64) uint32 { return uint32(n) }),
+			tasks:     analysis.RecentByTask[*work](maxTasks),
 			mentioned: recent.New[string, uint64](maxMentions),
 			agents:    recent.New[string, bool](maxAgents),
 			listed:    recent.New[string, uint64](maxAgents),

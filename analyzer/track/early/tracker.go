@@ -28,7 +28,7 @@ var Tracker = &analysis.Tracker{
 			cards:   s.State(card.Tracker).(*card.Memory),
 			tasks:   s.State(task.Tracker).(*task.Memory),
 			agents:  recent.New[string, *agent](maxAgents),
-			refused: recent.New[analysis.TaskKey, *refusal](maxRefused),
+			refused: analysis.RecentByTask[*refusal](maxRefused),
 		}
 	},
 }

@@ -20,7 +20,7 @@ var Tracker = &analysis.Tracker{
 	Doc:  "what the messages that clients have sent say, as digests",
 	On:   analysis.RequestDone,
 	New: func(*analysis.Setup) analysis.State {
-		return &Memory{recent.New[digest.Digest, summary](maxMessages)}
+		return &Memory{messages: recent.NewHashed[digest.Digest, summary](maxMessages, digest.Digest.Low)}
 	},
 }
 
@@ -30,6 +30,9 @@ func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 // Memory is what is remembered of messages.
 type Memory struct {
 	messages *recent.Map[digest.Digest, summary]
+	of       *analysis.Exchange // whose key was asked for last
+	key      digest.Digest      // the same
+	keyed    bool               // it has one
 }
 
 // A summary is what a message says, as digests. Ids, metadata and media types are left out, and so are the queries of
@@ -60,7 +63,7 @@ func (s *summary) same(other *summary) bool {
 // Other returns the place of an earlier request in which the same client, for the same credentials, sent the agent
 // another message under the id of this one; ok is false if there was none. To send a message again is no other message.
 func (m *Memory) Other(x *analysis.Exchange) (earlier analysis.Place, ok bool) {
-	key, ok := keyOf(x)
+	key, ok := m.keyOf(x)
 	if !ok {
 		return analysis.Place{}, false
 	}
@@ -74,7 +77,8 @@ func (m *Memory) Other(x *analysis.Exchange) (earlier analysis.Place, ok bool) {
 
 // Take implements analysis.State: it remembers what a request says.
 func (m *Memory) Take(p *analysis.Pass) {
-	key, ok := keyOf(p.Exchange)
+	key, ok := m.keyOf(p.Exchange)
+	m.of = nil // it may be another exchange soon
 	if !ok {
 		return
 	}
@@ -85,6 +89,15 @@ func (m *Memory) Take(p *analysis.Pass) {
 
 // Forgotten implements analysis.State. Messages are not counted.
 func (m *Memory) Forgotten() int { return 0 }
+
+// keyOf returns the key of the message of an exchange, which the rule asks for before the tracker does.
+func (m *Memory) keyOf(x *analysis.Exchange) (digest.Digest, bool) {
+	if m.of != x {
+		m.of = x
+		m.key, m.keyed = keyOf(x)
+	}
+	return m.key, m.keyed
+}
 
 func keyOf(x *analysis.Exchange) (digest.Digest, bool) {
 	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.CredentialsKept() ||

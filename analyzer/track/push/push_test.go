@@ -116,7 +116,7 @@ func TestConfigsAreBounded(t *testing.T) {
 
 // Webhooks and tasks with configs that had to be forgotten are counted.
 func TestForgottenWebhooks(t *testing.T) {
-	m := &Memory{configs: recent.New[analysis.TaskKey, *Configs](2), webhooks: recent.New[string, *webhook](3)}
+	m := &Memory{configs: analysis.RecentByTask[*Configs](2), webhooks: recent.New[string, *webhook](3)}
 	for i := range 5 {
 		x := &analysis.Exchange{Brief: analysis.Brief{Dialects: a2a.Of(a2a.V1_0)}, Agent: "http://booker:9001/rpc"}
 		m.makeConfigs(x, fmt.Sprint("t", i))

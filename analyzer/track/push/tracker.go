@@ -22,7 +22,7 @@ var Tracker = &analysis.Tracker{
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			tasks:    s.State(task.Tracker).(*task.Memory),
-			configs:  recent.New[analysis.TaskKey, *Configs](maxTasks),
+			configs:  analysis.RecentByTask[*Configs](maxTasks),
 			webhooks: recent.New[string, *webhook](maxWebhooks),
 			tokens:   recent.New[uint64, *TokenUse](maxTokens),
 			seed:     maphash.MakeSeed(),

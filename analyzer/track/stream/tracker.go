@@ -4,7 +4,6 @@ package stream
 
 import (
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/recent"
 )
 
 // maxTasks bounds the tasks whose streams are compared. What goes beyond is forgotten, least recently used first.
@@ -18,7 +17,7 @@ var Tracker = &analysis.Tracker{
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			streams: analysis.NewSlot[*Stream](s),
-			tasks:   recent.New[analysis.TaskKey, *task](maxTasks),
+			tasks:   analysis.RecentByTask[*task](maxTasks),
 		}
 	},
 }

@@ -8,14 +8,13 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
-	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
 // Who forgot a task knows nothing of it, and says so.
 func TestForgottenTasks(t *testing.T) {
-	m := &Memory{tasks: recent.New[analysis.TaskKey, *Task](3)}
+	m := &Memory{tasks: analysis.RecentByTask[*Task](3)}
 	x := &analysis.Exchange{Brief: analysis.Brief{Seq: 1}, Agent: "http://booker/rpc"}
 	for i := range 5 {
 		m.see(x, &analysis.TaskObservation{TaskID: fmt.Sprint("t", i), State: a2a.Completed, ContextID: "c"})

@@ -14,7 +14,7 @@ var Tracker = &analysis.Tracker{
 	On:   analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen,
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
-			tasks: recent.New[analysis.TaskKey, *Task](maxTasks),
+			tasks: analysis.RecentByTask[*Task](maxTasks),
 			named: analysis.NewSlot[*Task](s),
 			retry: analysis.NewSlot[bool](s),
 		}

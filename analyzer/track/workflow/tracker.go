@@ -42,15 +42,15 @@ var Tracker = &analysis.Tracker{
 		analysis.ExchangeDone,
 	New: func(s *analysis.Setup) analysis.State {
 		m := &Memory{
-			tasks:    recent.New[analysis.TaskKey, task](maxTasks),
-			byID:     recent.New[analysis.TaskKey, sameID](maxTasks),
+			tasks:    analysis.RecentByTask[task](maxTasks),
+			byID:     analysis.RecentByTask[sameID](maxTasks),
 			agents:   recent.New[string, *frames](maxAgents),
 			clients:  recent.New[string, struct{}](maxAgents),
 			traces:   recent.New[traceID, *trace](maxTraces),
-			contexts: recent.New[analysis.TaskKey, *shared](maxContexts),
-			contents: recent.New[digest.Digest, *frames](maxDigests),
+			contexts: analysis.RecentByTask[*shared](maxContexts),
+			contents: recent.NewHashed[digest.Digest, *frames](maxDigests, digest.Digest.Low),
 			cards:    recent.New[fetchedOn, []*call](maxCards),
-			notified: recent.New[analysis.TaskKey, *notified](maxTasks),
+			notified: analysis.RecentByTask[*notified](maxTasks),
 			call:     analysis.NewSlot[*call](s),
 		}
 		for _, given := range s.Given() {

@@ -12,12 +12,14 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/paralleltest"
 )
 
 func TestMain(m *testing.M) {
 	if job := os.Getenv(helperJob); job != "" {
 		os.Exit(runHelper(job))
 	}
+	paralleltest.AtOnce(8)
 	goleak.VerifyTestMain(m)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe/scenarios/streaming"
 )
@@ -29,7 +30,7 @@ func TestStreamScenariosFail(t *testing.T) {
 		}},
 		{
 			name: "stream-subscribe-first-task", only: "act-subscribe-first-task", patience: 100 * time.Millisecond,
-			fails: []string{"act-subscribe-first-task"},
+			client: client.Options{Timeout: 5 * time.Second}, fails: []string{"act-subscribe-first-task"},
 		},
 		{name: "stream-no-message-in-task-stream", fails: []string{"act-stream-task"}},
 		{name: "stream-content-type", only: "act-stream-framing", fails: []string{"act-stream-framing"}},

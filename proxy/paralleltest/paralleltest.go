@@ -1,4 +1,5 @@
-package peers
+// Package paralleltest lets tests that wait run beside each other.
+package paralleltest
 
 import (
 	"flag"
@@ -7,8 +8,7 @@ import (
 )
 
 // AtOnce lets n tests of this process run at the same time, where that is more than there are processors and the
-// command does not say how many: most of what two ends do is waiting for each other. It is for TestMain, and parses the
-// flags.
+// command does not say how many: most of what they do is to wait. It is for TestMain, and parses the flags.
 func AtOnce(n int) {
 	flag.Parse()
 	chosen := false

@@ -1,0 +1,13 @@
+package recorder
+
+import (
+	"os"
+	"testing"
+
+	"a2atap/proxy/paralleltest"
+)
+
+func TestMain(m *testing.M) {
+	paralleltest.AtOnce(8)
+	os.Exit(m.Run())
+}
