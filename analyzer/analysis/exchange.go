@@ -69,7 +69,8 @@ type Exchange struct {
 	sent   digest.Content // that Sent returns; zero until somebody asks
 	slots  []any          // of the trackers, nil as long as all are empty
 
-	tasks taskKeys
+	tasks  taskKeys
+	carded Traits // Carded and Offered, as far as they hold
 }
 
 // NewExchange begins an exchange, with the head of its request.
@@ -114,12 +115,15 @@ func (x *Brief) InBatch() bool { return x.asked != "" }
 func (x *Exchange) CallOfBatch(i int) *Exchange {
 	one := *x
 	one.asked = a2a.Ptr("", i)
-	one.viewer, one.sent, one.slots, one.tasks = 0, digest.Content{}, nil, taskKeys{}
+	one.viewer, one.sent, one.slots, one.tasks, one.carded = 0, digest.Content{}, nil, taskKeys{}, 0
 	return &one
 }
 
 // AnsweredAt says that the response to the call of a batch is element i of the answer, from 0.
 func (x *Exchange) AnsweredAt(i int) { x.answered = a2a.Ptr("", i) }
+
+// FoundCards takes which of Carded and Offered hold of a call. It is for the tracker of cards alone.
+func (x *Exchange) FoundCards(t Traits) { x.carded = t & (Carded | Offered) }
 
 // Began returns when the exchange began, for the comparison with others.
 func (x *Exchange) Began() Moment { return Moment{x.Opened, x.Started} }

@@ -4,7 +4,7 @@ import "a2atap/proxy/a2a"
 
 // Traits is a set of what may hold of an observation and is seen at once. Most rules are about a case that is rare, and
 // a rule that says which one (Rule.If) is not asked where it is not there.
-type Traits uint16
+type Traits uint32
 
 // The traits.
 const (
@@ -13,10 +13,14 @@ const (
 	NamesTask                     // it names a task
 	OfTask                        // it gets, cancels or follows a task
 	OfTasks                       // it lists tasks
+	OfLists                       // the same, or push configs
+	AboutTask                     // it gets, cancels or follows a task, or is about push configs
 	OfPush                        // it is about push configs
 	Configured                    // the same, or a message that is sent with a configuration, or with a push config
 	OfExtended                    // it asks for the extended card
 	OfStream                      // it asks for a stream of events
+	Carded                        // cards that had come before it name its interface, in its binding
+	Offered                       // cards name something at the origin it goes to; as its request is seen
 
 	// Of the answer.
 	Refused  // it is an error, by what it holds or by its status, or may hold one since the call is a batch
@@ -34,10 +38,10 @@ const (
 
 // ofOperation has the traits that are an operation's.
 var ofOperation = [...]Traits{
-	a2a.GetTask: OfTask, a2a.CancelTask: OfTask, a2a.SubscribeToTask: OfTask,
-	a2a.ListTasks:        OfTasks,
-	a2a.CreatePushConfig: OfPush | Configured, a2a.GetPushConfig: OfPush | Configured,
-	a2a.ListPushConfigs: OfPush | Configured, a2a.DeletePushConfig: OfPush | Configured,
+	a2a.GetTask: OfTask | AboutTask, a2a.CancelTask: OfTask | AboutTask, a2a.SubscribeToTask: OfTask | AboutTask,
+	a2a.ListTasks:        OfTasks | OfLists,
+	a2a.CreatePushConfig: OfPush | Configured | AboutTask, a2a.GetPushConfig: OfPush | Configured | AboutTask,
+	a2a.ListPushConfigs: OfPush | Configured | AboutTask | OfLists, a2a.DeletePushConfig: OfPush | Configured | AboutTask,
 	a2a.GetExtendedCard: OfExtended,
 }
 
@@ -63,6 +67,7 @@ func (o *Observation) Traits() (t Traits, odd a2a.Oddity) {
 	if o.Exchange.Stream != nil {
 		t |= Streamed
 	}
+	t |= o.Exchange.carded
 	if o.Answer != nil && (o.Answer.Err != nil || o.Exchange.Response.Status >= 400) {
 		t |= Refused
 	}

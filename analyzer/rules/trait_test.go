@@ -2,12 +2,14 @@ package rules_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/card"
 )
 
 // alwaysAsked is the catalogue without what says where a rule has nothing to judge.
@@ -30,5 +32,23 @@ func TestRulesAreAskedInTime(t *testing.T) {
 		if diff := cmp.Diff(judgeBy(t, alwaysAsked, exchanges), judgeBy(t, rules.All, exchanges)); diff != "" {
 			t.Errorf("%s: -always asked +as they say:\n%s", path, diff)
 		}
+	}
+}
+
+// Which cards there are only their tracker says: a rule that is asked where there are some needs it, whatever other rules
+// are run.
+func TestTraitsOfCardsNeedTheirTracker(t *testing.T) {
+	const ofCards = analysis.Carded | analysis.Offered
+	some := false
+	for _, r := range rules.All {
+		if some = some || r.If&ofCards != 0; r.If&ofCards != 0 && !slices.Contains(r.Needs, card.Tracker) {
+			t.Errorf("%s is asked where there are cards, and does not name their tracker", r.ID)
+		}
+		if r.If&analysis.Offered != 0 && r.On != analysis.RequestSeen {
+			t.Errorf("%s is asked later than its request is seen, when cards may have come", r.ID)
+		}
+	}
+	if !some {
+		t.Error("no rule is asked where there are cards only")
 	}
 }

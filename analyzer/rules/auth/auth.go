@@ -37,6 +37,7 @@ var AuthCredentialsSent = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	Once:     analysis.PerEndpoint,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Covers:   []string{"auth-scheme-undeclared"},
@@ -73,6 +74,7 @@ var AuthNotEnforced = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
 	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
@@ -148,6 +150,7 @@ var AuthSchemeUndeclared = &analysis.Rule{
 	Level:    analysis.Advice,
 	Side:     a2a.Client,
 	Once:     analysis.PerEndpoint,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Doc: `The client authenticates in a way that the card does not mention. The agent may ignore it, and then the call
@@ -182,6 +185,7 @@ var AuthUndeclared = &analysis.Rule{
 	Level:    analysis.Advice,
 	Side:     a2a.Agent,
 	Once:     analysis.PerEndpoint,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Doc: `A client reads in the card which credentials an agent wants. This card names no scheme at all, and yet a call is

@@ -32,6 +32,7 @@ var ReqTenantEcho = &analysis.Rule{
 	ID:    "req-tenant-echo",
 	Title: "request does not name the tenant of the interface",
 	Level: analysis.Must,
+	If:    analysis.Offered,
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
 the request reaches somebody else's agent, or none.`,
@@ -85,6 +86,7 @@ var ReqTenantOmit = &analysis.Rule{
 	ID:    "req-tenant-omit",
 	Title: "request names a tenant, and the interface has none",
 	Level: analysis.Must,
+	If:    analysis.Offered,
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
 refuse the request, or file its tasks where no later request finds them.`,
@@ -120,6 +122,7 @@ var ReqInterfaceURL = &analysis.Rule{
 	ID:    "req-interface-url",
 	Title: "request goes to a URL of another binding",
 	Level: analysis.Must,
+	If:    analysis.Offered,
 	Cites: rule.Cite("5.6.3", a2a.V0_3).And("8.3.2", a2a.V1_0),
 	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
 another: the agent answers 404, or an error that blames the body.`,

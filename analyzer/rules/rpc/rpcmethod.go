@@ -129,6 +129,7 @@ var RPCMethodPascal = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Client,
 	On:    analysis.RequestSeen,
+	If:    analysis.Carded,
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("9.1", a2a.V1_0),
 	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling
@@ -355,6 +356,7 @@ var RPCCoreMethodMissingV1 = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.AnswerSeen,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.1", a2a.V1_0),
 	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose

@@ -34,6 +34,7 @@ var ReqTaskID = &analysis.Rule{
 	Title:    "request about a task without the task's id",
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
+	If:       analysis.AboutTask,
 	Cites:    rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Covers:   []string{"field-type", "field-null-required", "unknown-field"},
 	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the
@@ -268,6 +269,7 @@ var ReqPageSize = &analysis.Rule{
 	Title:    "pageSize out of bounds",
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
+	If:       analysis.OfLists,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than
 the client reckons with.`,

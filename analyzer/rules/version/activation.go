@@ -21,6 +21,7 @@ var ExtRequiredMissing = &analysis.Rule{
 	Level: analysis.Must,
 	Side:  a2a.Agent,
 	On:    analysis.OutcomeSeen,
+	If:    analysis.Carded,
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
@@ -109,6 +110,7 @@ var ExtRequiredMissingCode = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
 	Covers:   rule.CodeRules,
@@ -142,6 +144,7 @@ var ExtRequiredMissingClient = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.RequestSeen,
+	If:    analysis.Carded,
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3).And("4.4.4", a2a.V1_0),
 	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent
@@ -183,6 +186,7 @@ var ExtRequiredMissing0x = &analysis.Rule{
 	Level: analysis.Should,
 	Side:  a2a.Agent,
 	On:    analysis.OutcomeSeen,
+	If:    analysis.Carded,
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
@@ -209,6 +213,7 @@ var ExtResponseEcho = &analysis.Rule{
 	Side:  a2a.Agent,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.OutcomeSeen,
+	If:    analysis.Carded,
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
 		And("extensions guide §Extension Activation", a2a.V1_0),

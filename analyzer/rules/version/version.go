@@ -199,6 +199,7 @@ var VerInterfaceMatch = &analysis.Rule{
 	Side:  a2a.Client,
 	Once:  analysis.PerEndpoint,
 	On:    analysis.OutcomeSeen,
+	If:    analysis.Carded,
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("4.4.6", a2a.V1_0),
 	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
@@ -257,6 +258,7 @@ var VerUnsupportedError = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.6.2", a2a.V1_0),
 	Future:   true,
@@ -312,6 +314,7 @@ var VerSupportedRefused = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
 	On:       analysis.OutcomeSeen,
+	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3).And("3.6.2", a2a.V1_0),
 	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client

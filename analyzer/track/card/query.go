@@ -15,6 +15,10 @@ func (m *Memory) find(x *analysis.Exchange) {
 	at := x.Interface()
 	var b *before
 	near := m.cards.Near(at)
+	if len(near) == 0 {
+		return
+	}
+	traits := analysis.Offered
 	for i := range near {
 		d := &near[i]
 		if !x.BeganAfter(d.Card.Seen) || !d.Names(at, x.Call.Binding) {
@@ -23,12 +27,14 @@ func (m *Memory) find(x *analysis.Exchange) {
 		if b == nil {
 			b = &before{}
 			m.before.Put(x, b)
+			traits |= analysis.Carded
 		}
 		b.interfaces = append(b.interfaces, d.Interface)
 		if !slices.Contains(b.cards, d.Card) {
 			b.cards = append(b.cards, d.Card)
 		}
 	}
+	x.FoundCards(traits)
 }
 
 // Before returns the cards that name the exchange's endpoint among their interfaces and had been delivered before
