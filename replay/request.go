@@ -206,24 +206,8 @@ func quote(s string) []byte {
 // head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong
 // to the recorded connection.
 func (p *player) head(t *target, recorded *capture.Head, out outgoing, secrets *secrets) []byte {
-	var b bytes.Buffer
-	beginHead(&b, out.method, out.at, out.call.Binding == a2a.GRPC)
-	hop := hopByHop(recorded.Fields)
-	for _, f := range recorded.Fields {
-		if hop[strings.ToLower(f.Name)] {
-			continue
-		}
-		value, ok := p.field(t.values, f, secrets)
-		if ok {
-			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, value)
-		}
-	}
-	secrets.addFields(&b)
-	if len(out.body) > 0 || recorded.Fields.Has("Content-Length") || recorded.Fields.Has("Transfer-Encoding") {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(out.body))
-	}
-	b.WriteString("\r\n")
-	return b.Bytes()
+	return headOf(out.method, out.at, out.call.Binding == a2a.GRPC, recorded.Fields, len(out.body),
+		func(f capture.Field) (string, bool) { return p.field(t.values, f, secrets) }, secrets)
 }
 
 // field returns the value of a field in the live request, and whether it is sent.

@@ -117,28 +117,39 @@ func (s *secrets) addFields(b *bytes.Buffer) {
 // withSecrets puts credentials in place of the placeholders in a target's query, and leaves those out for which there
 // are none.
 func (p *player) withSecrets(target string, s *secrets) string {
+	var more []parameter
+	if s != nil && s.added {
+		more = s.query
+	}
+	return refilled(target, func(name string) (string, bool) {
+		ours, ok := s.parameter(name)
+		if !ok {
+			p.notes.once(s.unsent("query parameter " + name))
+		}
+		return ours, ok
+	}, more...)
+}
+
+// refilled returns a target whose query has other pairs in place of those with placeholders, by their names, or none, and
+// more behind them.
+func refilled(target string, fill func(name string) (string, bool), more ...parameter) string {
 	path, query, found := strings.Cut(target, "?")
 	var kept []string
 	if found && credential.HasPlaceholder([]byte(query)) {
 		for pair := range strings.SplitSeq(query, "&") {
+			filled := true
 			if credential.HasPlaceholder([]byte(pair)) {
-				name := parameterName(pair)
-				ours, ok := s.parameter(name)
-				if !ok {
-					p.notes.once(s.unsent("query parameter " + name))
-					continue
-				}
-				pair = ours
+				pair, filled = fill(parameterName(pair))
 			}
-			kept = append(kept, pair)
+			if filled {
+				kept = append(kept, pair)
+			}
 		}
 	} else if found {
 		kept = append(kept, query)
 	}
-	if s != nil && s.added {
-		for _, ours := range s.query {
-			kept = append(kept, ours.pair)
-		}
+	for _, p := range more {
+		kept = append(kept, p.pair)
 	}
 	if len(kept) == 0 {
 		return path

@@ -106,41 +106,19 @@ func (s *Single) Here() bool {
 
 // withoutSecrets leaves the parameters out of a target's query whose values the recording does not have.
 func (s *Single) withoutSecrets(target string) string {
-	path, query, found := strings.Cut(target, "?")
-	if !found {
-		return target
-	}
-	var kept []string
-	for pair := range strings.SplitSeq(query, "&") {
-		if credential.HasPlaceholder([]byte(pair)) {
-			s.Unsent = append(s.Unsent, "query parameter "+parameterName(pair))
-			continue
-		}
-		kept = append(kept, pair)
-	}
-	if len(kept) == 0 {
-		return path
-	}
-	return path + "?" + strings.Join(kept, "&")
+	return refilled(target, func(name string) (string, bool) {
+		s.Unsent = append(s.Unsent, "query parameter "+name)
+		return "", false
+	})
 }
 
 // wire returns the head of the request as it is sent: the recorded fields in their order and spelling, but for those
 // that belong to the recorded connection or held secrets.
 func (s *Single) wire() []byte {
-	var b bytes.Buffer
 	_, overGRPC := s.head.GRPC()
-	beginHead(&b, s.Method, s.at, overGRPC)
-	hop := hopByHop(s.head.Fields)
-	for _, f := range s.head.Fields {
-		if !hop[strings.ToLower(f.Name)] && !credential.HasPlaceholder([]byte(f.Value)) {
-			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
-		}
-	}
-	if len(s.body) > 0 || s.head.Fields.Has("Content-Length") || s.head.Fields.Has("Transfer-Encoding") {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(s.body))
-	}
-	b.WriteString("\r\n")
-	return b.Bytes()
+	return headOf(s.Method, s.at, overGRPC, s.head.Fields, len(s.body), func(f capture.Field) (string, bool) {
+		return f.Value, !credential.HasPlaceholder([]byte(f.Value))
+	}, nil)
 }
 
 // SingleOptions say how a Single is sent.
@@ -204,16 +182,36 @@ func (k *keeper) take(s capture.Step) {
 	}
 }
 
-// beginHead writes the first lines of a head.
-func beginHead(b *bytes.Buffer, method string, at address, overGRPC bool) {
+// headOf writes the head of a request with a body of so many bytes: the recorded fields in their order and spelling, as
+// far as fill says and with the values that it gives, but for those that belong to the recorded connection; and more.
+func headOf(
+	method string, at address, overGRPC bool, recorded capture.Fields, size int,
+	fill func(capture.Field) (string, bool), more *secrets,
+) []byte {
+	var b bytes.Buffer
 	version := "HTTP/1.1"
 	if overGRPC {
 		version = "HTTP/2"
 	}
-	fmt.Fprintf(b, "%s %s %s\r\nHost: %s\r\n", method, at.target, version, at.authority())
+	fmt.Fprintf(&b, "%s %s %s\r\nHost: %s\r\n", method, at.target, version, at.authority())
 	if overGRPC {
 		b.WriteString("te: trailers\r\n") // gRPC over HTTP2, "Requests"
 	}
+	hop := hopByHop(recorded)
+	for _, f := range recorded {
+		if hop[strings.ToLower(f.Name)] {
+			continue
+		}
+		if value, ok := fill(f); ok {
+			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, value)
+		}
+	}
+	more.addFields(&b)
+	if size > 0 || recorded.Has("Content-Length") || recorded.Has("Transfer-Encoding") {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", size)
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
 }
 
 // hopByHop returns the names, in lower case, of the fields that end at the next hop or depend on how the body is framed

@@ -17,12 +17,14 @@ type (
 		ContextID  string             `json:"contextId,omitzero"`
 		TaskID     string             `json:"taskId,omitzero"`
 		Role       string             `json:"role"`
-		Parts      []outPart          `json:"parts"`
+		Parts      []outPart          `json:"parts,omitzero"`
+		Content    []outPart          `json:"content,omitzero"` // the proto JSON of 0.3, in place of parts
 		References []string           `json:"referenceTaskIds,omitzero"`
 		Extensions []string           `json:"extensions,omitzero"`
 		Metadata   stdjson.RawMessage `json:"metadata,omitzero"`
 	}
 	outPart struct {
+		Type      string             `json:"type,omitzero"` // 0.1
 		Kind      string             `json:"kind,omitzero"` // 0.3
 		Text      *string            `json:"text,omitzero"`
 		Raw       *string            `json:"raw,omitzero"`
@@ -34,7 +36,11 @@ type (
 		Metadata  stdjson.RawMessage `json:"metadata,omitzero"`
 	}
 	outFile struct {
-		Name     string  `json:"name,omitzero"`
+		Name string `json:"name,omitzero"`
+		// The proto JSON of 0.3 has other names.
+		WithURI   string  `json:"fileWithUri,omitzero"`
+		WithBytes *string `json:"fileWithBytes,omitzero"`
+
 		MIMEType string  `json:"mimeType,omitzero"`
 		Bytes    *string `json:"bytes,omitzero"`
 		URI      string  `json:"uri,omitzero"`
@@ -51,6 +57,7 @@ type (
 		Push10              *wirePushConfig  `json:"taskPushNotificationConfig,omitzero"` // 1.0
 		Blocking            *bool            `json:"blocking,omitzero"`                   // 0.3
 		Push03              *wireInnerConfig `json:"pushNotificationConfig,omitzero"`     // 0.3
+		PushProto           *wireInnerConfig `json:"pushNotification,omitzero"`           // the proto JSON of 0.3
 	}
 )
 

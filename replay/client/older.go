@@ -2,6 +2,7 @@ package client
 
 import (
 	stdjson "encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -48,12 +49,8 @@ type (
 	}
 	outMessage01 struct {
 		Role     string             `json:"role"`
-		Parts    []outPart01        `json:"parts"`
+		Parts    []outPart          `json:"parts"`
 		Metadata stdjson.RawMessage `json:"metadata,omitzero"`
-	}
-	outPart01 struct {
-		Type string `json:"type"`
-		outPart
 	}
 )
 
@@ -64,13 +61,12 @@ func (p Protocol) clientNamesTasks() bool { return p == JSONRPC01 || p == Early 
 func (p Protocol) send01(m Message, o SendOptions) outSend01 {
 	out := outSend01{
 		ID: m.TaskID, SessionID: m.ContextID, HistoryLength: o.HistoryLength, Metadata: o.Metadata,
-		Message: outMessage01{Role: string(m.Role), Parts: []outPart01{}, Metadata: m.Metadata},
+		Message: outMessage01{Role: string(m.Role), Parts: []outPart{}, Metadata: m.Metadata},
 	}
 	for _, in := range m.Parts {
 		part := in.encode03()
-		kind := part.Kind
-		part.Kind = ""
-		out.Message.Parts = append(out.Message.Parts, outPart01{Type: kind, outPart: part})
+		part.Type, part.Kind = part.Kind, ""
+		out.Message.Parts = append(out.Message.Parts, part)
 	}
 	if o.Push != nil {
 		out.Push = p.push01(*o.Push)
@@ -88,67 +84,28 @@ func (p Protocol) push01(c PushConfig) *wireInnerConfig {
 	return w
 }
 
-// What the client writes in the proto JSON of 0.3.
-type (
-	outSendProto struct {
-		Message       outMessageProto    `json:"message"`
-		Configuration *outConfigProto    `json:"configuration,omitzero"`
-		Metadata      stdjson.RawMessage `json:"metadata,omitzero"`
-	}
-	outMessageProto struct {
-		MessageID  string             `json:"messageId"`
-		ContextID  string             `json:"contextId,omitzero"`
-		TaskID     string             `json:"taskId,omitzero"`
-		Role       string             `json:"role"`
-		Content    []outPartProto     `json:"content"`
-		Extensions []string           `json:"extensions,omitzero"`
-		Metadata   stdjson.RawMessage `json:"metadata,omitzero"`
-	}
-	outPartProto struct {
-		Text *string       `json:"text,omitzero"`
-		File *outFileProto `json:"file,omitzero"`
-		Data *outDataProto `json:"data,omitzero"`
-	}
-	outFileProto struct {
-		WithURI   string  `json:"fileWithUri,omitzero"`
-		WithBytes *string `json:"fileWithBytes,omitzero"`
-		MIMEType  string  `json:"mimeType,omitzero"`
-	}
-	outDataProto struct {
-		Data stdjson.RawMessage `json:"data"`
-	}
-	outConfigProto struct {
-		AcceptedOutputModes []string         `json:"acceptedOutputModes,omitzero"`
-		HistoryLength       *int             `json:"historyLength,omitzero"`
-		Blocking            bool             `json:"blocking,omitzero"`
-		Push                *wireInnerConfig `json:"pushNotification,omitzero"`
-	}
-)
-
 // proto turns the parameters of a send into the proto JSON of 0.3.
-func (s outSend) proto() outSendProto {
-	m := s.Message
-	out := outSendProto{Metadata: s.Metadata, Message: outMessageProto{
-		MessageID: m.MessageID, ContextID: m.ContextID, TaskID: m.TaskID, Role: "ROLE_" + strings.ToUpper(m.Role),
-		Content: []outPartProto{}, Extensions: m.Extensions, Metadata: m.Metadata,
-	}}
+func (s outSend) proto() outSend {
+	m := &s.Message
+	m.Kind, m.Role, m.References, m.Content = "", "ROLE_"+strings.ToUpper(m.Role), nil, []outPart{}
 	for _, p := range m.Parts {
-		part := outPartProto{Text: p.Text}
-		if p.File != nil {
-			part.File = &outFileProto{WithURI: p.File.URI, WithBytes: p.File.Bytes, MIMEType: p.File.MIMEType}
+		part := outPart{Text: p.Text}
+		if f := p.File; f != nil {
+			part.File = &outFile{WithURI: f.URI, WithBytes: f.Bytes, MIMEType: f.MIMEType}
 		}
 		if p.Data != nil {
-			part.Data = &outDataProto{p.Data}
+			part.Data = slices.Concat([]byte(`{"data":`), p.Data, []byte("}"))
 		}
-		out.Message.Content = append(out.Message.Content, part)
+		m.Content = append(m.Content, part)
 	}
+	m.Parts = nil
 	if c := s.Configuration; c != nil {
-		out.Configuration = &outConfigProto{
-			AcceptedOutputModes: c.AcceptedOutputModes, HistoryLength: c.HistoryLength,
-			Blocking: c.Blocking != nil && *c.Blocking, Push: c.Push03,
+		if c.Blocking != nil && !*c.Blocking {
+			c.Blocking = nil
 		}
+		c.PushProto, c.Push03 = c.Push03, nil
 	}
-	return out
+	return s
 }
 
 // older turns a call over HTTP+JSON into one of 0.3 (A2A 0.3 §3.5.6): other paths, names in bodies.

@@ -72,6 +72,30 @@ func (f *forms) find(kind Kind, was, now located, message string) {
 	})
 }
 
+func (f *forms) missing(at located, what string) {
+	f.find(DifferentMember, at, located{}, what+" is missing")
+}
+
+func (f *forms) new(at located, what string) {
+	f.founds = append(f.founds, deviation{
+		kind: DifferentMember, at: at, onlyNow: true, message: what + " is new",
+		change: newChange(at.Pointer(), a2a.Value{}, at.Value),
+	})
+}
+
+// together returns one difference for all deviations, with so many changes at most. Its places are left to the caller.
+func together(founds []deviation, limit int, in string) Difference {
+	first := founds[0]
+	d := Difference{Kind: first.kind, Want: first.change.Was, Got: first.change.Now, Message: first.message + in}
+	for _, f := range founds[:min(len(founds), limit)] {
+		d.Changes = append(d.Changes, f.change)
+	}
+	if more := len(founds) - 1; more > 0 {
+		d.Message += fmt.Sprintf(", and %d more", more)
+	}
+	return d
+}
+
 // members compares the members of objects, by name.
 func (f *forms) members(was, now *members) {
 	for _, name := range was.names {
@@ -80,20 +104,12 @@ func (f *forms) members(was, now *members) {
 		case now.of[name] != nil:
 			f.compare(name, was.of[name], now.of[name])
 		case !f.byChunk(name) && len(now.names) > 0:
-			at := was.of[name][0]
-			f.founds = append(f.founds, deviation{
-				kind: DifferentMember, at: at, message: fmt.Sprintf("member %q is missing", name),
-				change: newChange(at.Pointer(), at.Value, a2a.Value{}),
-			})
+			f.missing(was.of[name][0], fmt.Sprintf("member %q", name))
 		}
 	}
 	for _, name := range now.names {
 		if was.of[name] == nil && !f.more && !f.byChunk(name) && !f.passing(name) && len(was.names) > 0 {
-			at := now.of[name][0]
-			f.founds = append(f.founds, deviation{
-				kind: DifferentMember, at: at, onlyNow: true, message: fmt.Sprintf("member %q is new", name),
-				change: newChange(at.Pointer(), a2a.Value{}, at.Value),
-			})
+			f.new(now.of[name][0], fmt.Sprintf("member %q", name))
 		}
 	}
 }
@@ -228,13 +244,6 @@ func named(name string) string {
 
 // passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
 func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
-
-func orNothing(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
-}
 
 // withoutIDs returns a text with a star in place of each word that is an id or a time.
 func withoutIDs(text string) string {

@@ -72,11 +72,7 @@ func (f *forms) meanings(was, now []passage) {
 		i := slices.IndexFunc(now, func(q passage) bool { return q.name == p.name })
 		if i < 0 {
 			if !f.active && len(p.lists) > 0 {
-				at := p.lists[0]
-				f.founds = append(f.founds, deviation{
-					kind: DifferentMember, at: at, message: p.name + " is missing",
-					change: newChange(at.Pointer(), at.Value, a2a.Value{}),
-				})
+				f.missing(p.lists[0], p.name)
 			}
 			continue
 		}
@@ -85,11 +81,7 @@ func (f *forms) meanings(was, now []passage) {
 	for _, q := range now {
 		known := slices.ContainsFunc(was, func(p passage) bool { return q.name == p.name })
 		if !known && !f.active && len(q.lists) > 0 {
-			at := q.lists[0]
-			f.founds = append(f.founds, deviation{
-				kind: DifferentMember, at: at, onlyNow: true, message: q.name + " is new",
-				change: newChange(at.Pointer(), a2a.Value{}, at.Value),
-			})
+			f.new(q.lists[0], q.name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -70,21 +71,12 @@ func (c *Comparison) structure(rec, live Item, active, named bool) {
 
 // deviate adds one difference for all deviations of an item.
 func (c *Comparison) deviate(live Item, founds []deviation) {
-	first := founds[0]
-	d := Difference{
-		Kind: first.kind, Place: place(c.Recorded.Seq, first.at.event, first.at.Pointer()),
-		LivePlace: place(c.LiveSeq, live.Event, first.at.Pointer()),
-		Want:      first.change.Was, Got: first.change.Now, Message: first.message,
-	}
+	first, d := founds[0], together(founds, c.limit(), "")
+	d.Place = place(c.Recorded.Seq, first.at.event, first.at.Pointer())
+	d.LivePlace = place(c.LiveSeq, live.Event, first.at.Pointer())
 	if first.onlyNow {
 		d.Place = place(c.LiveSeq, first.at.event, first.at.Pointer())
 		d.LivePlace = d.Place
-	}
-	for _, f := range founds[:min(len(founds), c.limit())] {
-		d.Changes = append(d.Changes, f.change)
-	}
-	if more := len(founds) - 1; more > 0 {
-		d.Message += fmt.Sprintf(", and %d more", more)
 	}
 	c.add(d)
 }
@@ -111,7 +103,8 @@ func (c *Comparison) differ(rec, live Item, kind Kind, same func(string, a2a.Val
 			d.Place = place(c.Recorded.Seq, at.Event, c.wording().text(&was[i]).Pointer()+changes[0].Pointer)
 			d.LivePlace = place(c.LiveSeq, live.Event, c.wording().text(&now[i]).Pointer()+changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
-			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
+			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, cmp.Or(d.Got, "absent"),
+				cmp.Or(d.Want, "absent"))
 		}
 		d.Changes = append(d.Changes, changes...)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -203,19 +204,9 @@ func (c *Requests) texts() {
 }
 
 func (c *Requests) deviate(founds []deviation) {
-	first := founds[0]
-	d := Difference{
-		Kind: first.kind, Place: c.body(c.Recorded, first.at.Pointer()),
-		Want: first.change.Was, Got: first.change.Now, Message: first.message + " in the request",
-	}
-	if first.onlyNow {
+	first, d := founds[0], together(founds, maxChanges, " in the request")
+	if d.Place = c.body(c.Recorded, first.at.Pointer()); first.onlyNow {
 		d.Place = c.body(c.Live, first.at.Pointer())
-	}
-	for _, f := range founds[:min(len(founds), maxChanges)] {
-		d.Changes = append(d.Changes, f.change)
-	}
-	if more := len(founds) - 1; more > 0 {
-		d.Message += fmt.Sprintf(", and %d more", more)
 	}
 	c.add(d)
 }
@@ -235,7 +226,7 @@ func (c *Requests) differ(kind Kind, same func(string, a2a.Value, a2a.Value) boo
 	c.add(Difference{
 		Kind: kind, Place: c.body(c.Recorded, changes[0].Pointer), Want: changes[0].Was, Got: changes[0].Now,
 		Message: fmt.Sprintf("%s of the request is %s, recorded %s",
-			changes[0].Pointer, orNothing(changes[0].Now), orNothing(changes[0].Was)),
+			changes[0].Pointer, cmp.Or(changes[0].Now, "absent"), cmp.Or(changes[0].Was, "absent")),
 		Changes: changes,
 	})
 }
@@ -320,7 +311,7 @@ func (c *Requests) partKinds() {
 	if was != now {
 		c.add(Difference{
 			Kind: DifferentPart, Place: c.at(c.Recorded), Want: was, Got: now,
-			Message: fmt.Sprintf("the client sends parts %s, recorded %s", orNothing(now), orNothing(was)),
+			Message: fmt.Sprintf("the client sends parts %s, recorded %s", cmp.Or(now, "absent"), cmp.Or(was, "absent")),
 		})
 	}
 }
@@ -356,7 +347,7 @@ func (c *Requests) heads() {
 		c.add(Difference{
 			Kind: kind, Place: c.at(c.Recorded) + ".header[" + name + "]", Want: a, Got: b,
 			Message: fmt.Sprintf("%s of the client is %s, recorded %s",
-				name, orNothing(analysis.Clip(b)), orNothing(analysis.Clip(a))),
+				name, cmp.Or(analysis.Clip(b), "absent"), cmp.Or(analysis.Clip(a), "absent")),
 		})
 	}
 }

@@ -3,7 +3,6 @@ package refagent
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -105,15 +104,13 @@ func (a *Agent) readGRPC(w http.ResponseWriter, r *http.Request, c *wire.Call, m
 		return model.Fail(model.CodeMethodNotFound, "No such method: "+m.Name)
 	}
 	c.Op = op
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		f := model.Fail(model.CodeInvalidRequest, "The request is larger than 16 MiB")
-		f.HTTP = http.StatusRequestEntityTooLarge
+	body, f := readBounded(w, r, "The request is larger than 16 MiB")
+	if f != nil {
 		return f
 	}
 	codec := grpc.Codec{Type: m.Request, Encoding: r.Header.Get("Grpc-Encoding")}
 	read := codec.Read(body)
-	if err != nil || read.Err != nil {
+	if body == nil || read.Err != nil {
 		return model.Fail(model.CodeInvalidRequest, "The message could not be read")
 	}
 	v, err := jsonvalue.Parse(read.Text)
@@ -121,7 +118,6 @@ func (a *Agent) readGRPC(w http.ResponseWriter, r *http.Request, c *wire.Call, m
 		return model.Fail(model.CodeInternal, "Internal error")
 	}
 	params := v.(jsonvalue.Object)
-	var f *model.Failure
 	c.Request, f = c.Dialect.Decode(op, params)
 	return f
 }

@@ -12,19 +12,9 @@ import (
 // serveSubscribe answers the one method of the path /subscribe: a stream of what happens to a task, which is made if
 // there is none of that id. The stream lasts until the task has ended, also while the agent waits for the client.
 func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
-	c := &wire.Call{
-		Binding: wire.JSONRPC, Dialect: subscribing{}, MediaType: "application/json", Op: model.StreamMessage,
-		Named: true, UntilEnd: true,
-	}
-	c.Envelope = func(result any) any {
-		return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"result", result}}
-	}
-	if r.Method != http.MethodPost {
-		if a.refuseStranger(w, r) {
-			return
-		}
-		w.Header().Set("Allow", "POST")
-		http.Error(w, "a subscription is made with POST", http.StatusMethodNotAllowed)
+	c := rpcCall(subscribing{})
+	c.Op, c.Named, c.UntilEnd = model.StreamMessage, true, true
+	if !a.isPost(w, r, "POST", "a subscription is made with POST") {
 		return
 	}
 	f := a.readRPC(w, r, c)

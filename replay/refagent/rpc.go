@@ -12,16 +12,8 @@ import (
 
 // serveRPC answers JSON-RPC 2.0 over HTTP POST (A2A 1.0 §9, 0.3 §3.2.1). Errors travel under HTTP 200.
 func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
-	c := &wire.Call{Binding: wire.JSONRPC, Dialect: a.profile.dialect, MediaType: "application/json"}
-	c.Envelope = func(result any) any {
-		return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"result", result}}
-	}
-	if r.Method != http.MethodPost {
-		if a.refuseStranger(w, r) {
-			return
-		}
-		w.Header().Set("Allow", "GET, HEAD, POST")
-		http.Error(w, "JSON-RPC is spoken with POST", http.StatusMethodNotAllowed)
+	c := rpcCall(a.profile.dialect)
+	if !a.isPost(w, r, "GET, HEAD, POST", "JSON-RPC is spoken with POST") {
 		return
 	}
 	if f := a.readRPC(w, r, c); f != nil {
@@ -39,6 +31,27 @@ func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
 		body := c.Envelope(c.Dialect.Result(c.Op, result))
 		a.answer(w, c, wire.NewAnswer(http.StatusOK, c.MediaType, body))
 	}
+}
+
+// rpcCall returns a call over JSON-RPC that nothing has been read of yet.
+func rpcCall(d model.Dialect) *wire.Call {
+	c := &wire.Call{Binding: wire.JSONRPC, Dialect: d, MediaType: "application/json"}
+	c.Envelope = func(result any) any {
+		return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", c.ID}, {"result", result}}
+	}
+	return c
+}
+
+// isPost reports whether a request is made with POST, and refuses it if it is not.
+func (a *Agent) isPost(w http.ResponseWriter, r *http.Request, allow, refusal string) bool {
+	if r.Method == http.MethodPost {
+		return true
+	}
+	if !a.refuseStranger(w, r) {
+		w.Header().Set("Allow", allow)
+		http.Error(w, refusal, http.StatusMethodNotAllowed)
+	}
+	return false
 }
 
 // readRPC reads the envelope and the parameters into c.
@@ -70,15 +83,11 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *wire.Call) *m
 		return model.Fail(model.CodeMethodNotFound, "Method not found: "+envelope.method)
 	}
 	c.Op = op
-	if envelope.params != nil {
-		params, ok := envelope.params.(jsonvalue.Object)
-		if !ok {
-			return model.InvalidParam("params", "must be an object")
-		}
-		c.Request, f = c.Dialect.Decode(op, params)
-		return f
+	params, ok := envelope.params.(jsonvalue.Object)
+	if !ok && envelope.params != nil {
+		return model.InvalidParam("params", "must be an object")
 	}
-	c.Request, f = c.Dialect.Decode(op, jsonvalue.Object{})
+	c.Request, f = c.Dialect.Decode(op, params)
 	return f
 }
 

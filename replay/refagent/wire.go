@@ -129,14 +129,23 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *model.Failure) {
 		f.HTTP = http.StatusUnsupportedMediaType
 		return nil, f
 	}
+	body, f := readBounded(w, r, "The request body is larger than 16 MiB")
+	if f == nil && body == nil {
+		f = model.Fail(model.CodeParse, "The request body could not be read")
+	}
+	return body, f
+}
+
+// readBounded returns a body of any type, nil if it could not be read, or the failure that its size deserves.
+func readBounded(w http.ResponseWriter, r *http.Request, tooLarge string) ([]byte, *model.Failure) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		f := model.Fail(model.CodeInvalidRequest, "The request body is larger than 16 MiB")
+		f := model.Fail(model.CodeInvalidRequest, tooLarge)
 		f.HTTP = http.StatusRequestEntityTooLarge
 		return nil, f
 	}
 	if err != nil {
-		return nil, model.Fail(model.CodeParse, "The request body could not be read")
+		return nil, nil
 	}
 	return body, nil
 }

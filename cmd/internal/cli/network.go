@@ -51,15 +51,20 @@ const AllowHostHelp = "admit clients that use this `HOST` (or HOST:PORT, *.DOMAI
 	"listening address; repeatable"
 
 // ParseAllowedHosts reads the values of --allow-host.
-func ParseAllowedHosts(flags []string) (allowed []hostname.Pattern, err error) {
-	for _, flag := range flags {
-		pattern, err := hostname.ParseAllowed(flag)
+func ParseAllowedHosts(flags []string) ([]hostname.Pattern, error) {
+	return ParseAll(flags, hostname.ParseAllowed)
+}
+
+// ParseAll reads the values of a flag that is repeatable. One that cannot be read is a wrong usage.
+func ParseAll[T any](values []string, parse func(string) (T, error)) (all []T, err error) {
+	for _, value := range values {
+		v, err := parse(value)
 		if err != nil {
 			return nil, Usage("%w", err)
 		}
-		allowed = append(allowed, pattern)
+		all = append(all, v)
 	}
-	return allowed, nil
+	return all, nil
 }
 
 // CheckHosts keeps requests for hosts that are not the listener's away from a server.

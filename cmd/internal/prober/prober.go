@@ -54,14 +54,13 @@ func Run(ctx context.Context, e cli.Env, o *Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range agents.masks() {
-		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
-	}
+	masks := agents.masks()
+	e.Out, e.Err = masks.Writer(e.Out), masks.Writer(e.Err)
 	run := &run{
 		e: e, o: o, gate: gate, scenarios: scenarios, known: known, agents: agents, webhook: hooks, judged: judged, keys: keys,
 		ship: ship,
 	}
-	return agents.hide(run.run(ctx))
+	return masks.Error(run.run(ctx))
 }
 
 // check refuses flags that cannot be used, and returns the gate.

@@ -135,11 +135,7 @@ func (r *run) write(w io.Writer, whole *report.Report) error {
 	if err := report.Write(&b, r.o.Format, whole); err != nil {
 		return err
 	}
-	text := b.String()
-	for _, m := range r.agents.masks() {
-		text = m.Text(text)
-	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, r.agents.masks().Text(b.String()))
 	return err
 }
 

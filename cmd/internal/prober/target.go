@@ -88,8 +88,8 @@ type agent struct {
 type agents []*agent
 
 // masks returns what hides the secrets of all agents.
-func (list agents) masks() []*setup.Mask {
-	var masks []*setup.Mask
+func (list agents) masks() setup.Masks {
+	var masks setup.Masks
 	for _, a := range list {
 		masks = append(masks, a.setup.Mask)
 		if a.second != nil {
@@ -97,14 +97,6 @@ func (list agents) masks() []*setup.Mask {
 		}
 	}
 	return masks
-}
-
-// hide returns an error with the same causes whose text holds no secret.
-func (list agents) hide(err error) error {
-	for _, m := range list.masks() {
-		err = m.Error(err)
-	}
-	return err
 }
 
 // withName is how an agent is given with a name.

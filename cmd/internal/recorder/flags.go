@@ -126,26 +126,15 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	if err := cli.Choose("format", o.Format, "text", "json"); err != nil {
 		return r, err
 	}
-	for _, flag := range o.Agents {
-		spec, err := proxy.ParseTap(flag)
-		if err != nil {
-			return r, cli.Usage("%w", err)
-		}
-		r.Proxy.Taps = append(r.Proxy.Taps, spec)
+	var err error
+	if r.Proxy.Taps, err = cli.ParseAll(o.Agents, proxy.ParseTap); err != nil {
+		return r, err
 	}
-	for _, flag := range o.aliases {
-		alias, err := proxy.ParseAlias(flag)
-		if err != nil {
-			return r, cli.Usage("%w", err)
-		}
-		r.Proxy.Aliases = append(r.Proxy.Aliases, alias)
+	if r.Proxy.Aliases, err = cli.ParseAll(o.aliases, proxy.ParseAlias); err != nil {
+		return r, err
 	}
-	for _, flag := range o.clients {
-		pattern, err := recording.ParseClient(flag)
-		if err != nil {
-			return r, cli.Usage("%w", err)
-		}
-		r.Recorder.Clients = append(r.Recorder.Clients, pattern)
+	if r.Recorder.Clients, err = cli.ParseAll(o.clients, recording.ParseClient); err != nil {
+		return r, err
 	}
 	if o.Exchanges < 0 || o.Duration < 0 {
 		return r, cli.Usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.Exchanges, o.Duration)
@@ -153,7 +142,6 @@ func (o *Flags) Options(e cli.Env, l Listener) (Options, error) {
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
 		return r, cli.Usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
 	}
-	var err error
 	if r.Proxy.Faults, err = parseFaults(o.faults, r.Proxy.Taps); err != nil {
 		return r, err
 	}
@@ -226,13 +214,9 @@ the agent is not blamed for it (docs/faults.md). WHAT is one of:
 
 // parseFaults reads the values of --fault.
 func parseFaults(flags []string, taps []proxy.TapSpec) ([]injection.Spec, error) {
-	var specs []injection.Spec
-	for _, flag := range flags {
-		spec, err := injection.Parse(flag)
-		if err != nil {
-			return nil, cli.Usage("%w", err)
-		}
-		specs = append(specs, spec)
+	specs, err := cli.ParseAll(flags, injection.Parse)
+	if err != nil {
+		return nil, err
 	}
 	names := make([]string, len(taps))
 	for i, t := range taps {
@@ -325,12 +309,8 @@ func (o *Flags) forwardSpec(e cli.Env) (*forward.Spec, error) {
 	if spec.Listen, err = forward.ParseListen(o.Forward); err != nil {
 		return nil, cli.Usage("%w", err)
 	}
-	for _, flag := range o.tunnel {
-		pattern, err := hostname.ParsePattern(flag)
-		if err != nil {
-			return nil, cli.Usage("%w", err)
-		}
-		spec.Tunnel = append(spec.Tunnel, pattern)
+	if spec.Tunnel, err = cli.ParseAll(o.tunnel, hostname.ParsePattern); err != nil {
+		return nil, err
 	}
 	if o.ProxyAuth, err = e.Secret("--proxy-auth", o.ProxyAuth); err != nil {
 		return nil, err

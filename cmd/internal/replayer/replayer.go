@@ -81,8 +81,9 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 	}
 	options.OnMissing = func(m *replay.Missing) { o.tellMissing(e, m) }
 	o.colours = o.Output == "-" && e.Colours(e.Out)
-	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
-	return creds.hide(o.play(ctx, e, creds, options, name))
+	masks := creds.masks()
+	e.Out, e.Err = masks.Writer(e.Out), masks.Writer(e.Err)
+	return masks.Error(o.play(ctx, e, creds, options, name))
 }
 
 // play replays, and writes the report.
@@ -120,7 +121,7 @@ func (o *Options) play(
 	}
 	r.Tool = report.Tool(cli.Tool())
 	writeErr := cli.WriteOutput(e, o.Output, func(w io.Writer) error {
-		return present.WriteDifferences(creds.masked(w), o.Format, r, o.colours)
+		return present.WriteDifferences(creds.masks().Writer(w), o.Format, r, o.colours)
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
@@ -235,9 +236,20 @@ func (o *Options) send(
 	ctx context.Context, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
 	if o.Noise.Learn != "" {
-		return o.learnNoise(ctx, creds.masked, src, options)
+		return o.learnNoise(ctx, creds.masks().Writer, src, options)
 	}
 	return replay.Run(ctx, src, o.other, options)
+}
+
+// credentials are what the flags give each agent of a replay.
+type credentials []*setup.Setup
+
+// masks returns what hides the secrets of all agents.
+func (c credentials) masks() (masks setup.Masks) {
+	for _, s := range c {
+		masks = append(masks, s.Mask)
+	}
+	return masks
 }
 
 // credentials reads the flags for each agent of --to, and puts into the options what becomes of them.

@@ -94,3 +94,28 @@ type maskedError struct {
 
 func (e maskedError) Error() string { return e.text }
 func (e maskedError) Unwrap() error { return e.err }
+
+// Masks hide the secrets of each of several.
+type Masks []*Mask
+
+// Text is that of each of them, one after another, as are Writer and Error.
+func (list Masks) Text(text string) string {
+	for _, m := range list {
+		text = m.Text(text)
+	}
+	return text
+}
+
+func (list Masks) Writer(w io.Writer) io.Writer {
+	for _, m := range list {
+		w = m.Writer(w)
+	}
+	return w
+}
+
+func (list Masks) Error(err error) error {
+	for _, m := range list {
+		err = m.Error(err)
+	}
+	return err
+}

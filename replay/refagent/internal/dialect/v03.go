@@ -142,8 +142,3 @@ func (d V02) Operation(method string) (model.Operation, bool) {
 	op, ok := d.V03.Operation(method)
 	return op, ok && op != model.GetExtendedCard
 }
-
-// Decode implements dialect (A2A 0.2.6 §7).
-func (d V02) Decode(op model.Operation, params jsonvalue.Object) (*model.Request, *model.Failure) {
-	return d.V03.Decode(op, params)
-}
