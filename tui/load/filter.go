@@ -43,14 +43,14 @@ func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]an
 	if len(unsure) == 0 {
 		return chosen, nil
 	}
-	read, err := l.reading(f, unsure, mine)
+	read, err := readMatching(l, f, unsure, mine)
 	chosen = append(chosen, read...)
 	slices.Sort(chosen)
 	return chosen, err
 }
 
-// reading returns those exchanges of a sorted list that match a filter. It reads them.
-func (l *Loader) reading(f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
+// readMatching returns those exchanges of a sorted list that match a filter. It reads them.
+func readMatching(l *Loader, f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	if err := l.NeedCards(); err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 	if l.Reading.Now() != nil {
 		return l.deciding(f, seqs, found)
 	}
-	return l.reading(f, seqs, found)
+	return readMatching(l, f, seqs, found)
 }
 
 func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analysis.Finding) bool {
