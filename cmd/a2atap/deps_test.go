@@ -2,10 +2,8 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -138,6 +136,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/...", "a2atap/replay/internal/agenttest", "it registers cleanups and is for tests"},
 	{"a2atap/...", "a2atap/cmd/internal/cmdtest", "it is for tests"},
 	{"a2atap/...", "a2atap/proxy/internal/childtest", "it is for tests"},
+	{"a2atap/...", "a2atap/proxy/must", "it is for tests"},
+	{"a2atap/...", "a2atap/proxy/expect", "it is for tests"},
 	{"a2atap/...", "a2atap/proxy/paralleltest", "it sets a flag and is for tests"},
 	{
 		"a2atap/replay/refagent/internal/jsonvalue", "a2atap/...",
@@ -284,7 +284,7 @@ func TestCaptureRooms(t *testing.T) {
 	t.Parallel()
 	const noun = "a2atap/proxy/capture"
 	rooms := 0
-	for from, list := range listImports(t) {
+	for from, list := range ourSource(t).imports() {
 		name, beneath := strings.CutPrefix(from, noun+"/")
 		if !beneath {
 			continue
@@ -317,10 +317,7 @@ var shared = []string{
 
 func TestForbiddenArrows(t *testing.T) {
 	t.Parallel()
-	imports := listImports(t)
-	if len(imports["a2atap/cmd/a2atap"]) == 0 {
-		t.Fatal("go list names no imports of the command")
-	}
+	imports := ourSource(t).imports()
 	for _, e := range excepted {
 		if !slices.Contains(imports[e.from], e.to) {
 			t.Errorf("%s does not import %s: it needs no exception", e.from, e.to)
@@ -352,7 +349,7 @@ func TestFamiliesStandAlone(t *testing.T) {
 		"a2atap/proxy/grpc", "a2atap/proxy/hostname", "a2atap/proxy/spelling", under + "rule",
 	}
 	families := 0
-	for from, list := range listImports(t) {
+	for from, list := range ourSource(t).imports() {
 		name, ok := strings.CutPrefix(from, under)
 		if !ok || name == "rule" || strings.HasPrefix(name, "internal/") {
 			continue
@@ -366,7 +363,7 @@ func TestFamiliesStandAlone(t *testing.T) {
 		}
 	}
 	if families == 0 {
-		t.Fatal("go list names no families")
+		t.Fatal("there are no families")
 	}
 }
 
@@ -406,11 +403,7 @@ func TestMainIsASwitchboard(t *testing.T) {
 // The official SDKs must not be behind the program, not even by detour.
 func TestSDKsAreNotLinked(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", "a2atap/cmd/a2atap").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dep := range strings.FieldsSeq(string(out)) {
+	for dep := range linked(t) {
 		if strings.HasPrefix(dep, "github.com/a2aproject/") || strings.HasPrefix(dep, "a2atap/replay/peers") {
 			t.Errorf("the program links %s; the SDKs are peers in tests only", dep)
 		}
@@ -418,28 +411,6 @@ func TestSDKsAreNotLinked(t *testing.T) {
 			t.Errorf("the program links %s; the server is a program of its own", dep)
 		}
 	}
-}
-
-// modulePrefix is what the import paths of this module's packages begin with.
-var modulePrefix = func() string {
-	info, _ := debug.ReadBuildInfo()
-	return info.Main.Path + "/"
-}()
-
-// listImports returns what each package of the module imports outside its tests.
-func listImports(t *testing.T) map[string][]string {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "a2atap/...")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	imports := make(map[string][]string)
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		imports[fields[0]] = fields[1:]
-	}
-	return imports
 }
 
 func matches(pattern, name string) bool {

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"go/ast"
 	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,87 +104,95 @@ func (u fileUses) order() []string {
 // usesBetweenFiles returns the uses in each package of ours, by its path without the module's name.
 func usesBetweenFiles(t *testing.T) map[string]fileUses {
 	t.Helper()
-	type listed struct {
-		ImportPath, Dir, Export string
-		GoFiles                 []string
-	}
-	list := func(args ...string) (all []listed) {
-		out, err := exec.Command("go", append([]string{"list", "-deps"}, args...)...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for d := json.NewDecoder(bytes.NewReader(out)); ; {
-			var p listed
-			if err := d.Decode(&p); errors.Is(err, io.EOF) {
-				return all
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, p)
-		}
-	}
-	var ours []listed
-	args := []string{"-export", "-json=ImportPath,Export"}
-	for _, p := range list("-json=ImportPath,Dir,GoFiles", "a2atap/...") {
-		if strings.HasPrefix(p.ImportPath, modulePrefix) {
-			ours = append(ours, p)
-		} else if p.ImportPath != "unsafe" && !strings.HasPrefix(p.ImportPath, "vendor/") {
-			args = append(args, p.ImportPath)
-		}
-	}
-	exports := make(map[string]string)
-	for _, p := range list(args...) {
-		exports[p.ImportPath] = p.Export
-	}
-	fset := token.NewFileSet()
+	src := ourSource(t)
+	exports := exportsOf(t, src)
 	checked := packages{
-		ours:   make(map[string]*types.Package),
-		others: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }),
+		source: src,
+		ours:   make(map[string]*checkedPackage),
+		others: importer.ForCompiler(src.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }),
 	}
 	found := make(map[string]fileUses)
-	for _, p := range ours {
-		var files []*ast.File
-		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, file)
-		}
-		info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
-		pkg, err := (&types.Config{Importer: checked}).Check(p.ImportPath, fset, files, info)
+	for folder := range src.files {
+		p, err := checked.check(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked.ours[p.ImportPath] = pkg
 		uses := make(fileUses)
-		for id, obj := range info.Uses {
+		for id, obj := range p.uses {
 			method, is := obj.(*types.Func)
 			if is {
 				obj = method.Origin()
 			}
-			if obj.Pkg() != pkg || obj.Parent() != pkg.Scope() && !is {
+			if obj.Pkg() != p.Package || obj.Parent() != p.Scope() && !is {
 				continue
 			}
-			from, to := fset.Position(id.Pos()).Filename, fset.Position(obj.Pos()).Filename
+			from, to := src.fset.Position(id.Pos()).Filename, src.fset.Position(obj.Pos()).Filename
 			if from != to {
 				uses[fileUse{filepath.Base(from), filepath.Base(to), obj.Name(), obj.Pos()}] = true
 			}
 		}
-		found[strings.TrimPrefix(p.ImportPath, modulePrefix)] = uses
+		found[folder] = uses
 	}
 	return found
 }
 
-// packages are ours, which were checked from their source, and the others, as they were compiled.
+// exportsOf returns the files with what the packages export that ours import from elsewhere, and those that they import.
+func exportsOf(t *testing.T, src *goFiles) map[string]string {
+	t.Helper()
+	others := make(map[string]bool)
+	for _, list := range src.imports() {
+		for _, path := range list {
+			if !strings.HasPrefix(path, modulePrefix) && path != "unsafe" {
+				others[path] = true
+			}
+		}
+	}
+	args := append([]string{"list", "-deps", "-export", "-f", "{{.ImportPath}} {{.Export}}"}, slices.Sorted(maps.Keys(others))...)
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		exports[path] = file
+	}
+	return exports
+}
+
+// packages are ours, which are checked from their source when they are asked for, and the others, as they were compiled.
 type packages struct {
-	ours   map[string]*types.Package
+	source *goFiles
+	ours   map[string]*checkedPackage // by folder
 	others types.Importer
 }
 
-func (p packages) Import(path string) (*types.Package, error) {
-	if pkg := p.ours[path]; pkg != nil {
-		return pkg, nil
+type checkedPackage struct {
+	*types.Package
+	uses map[*ast.Ident]types.Object
+}
+
+func (p packages) check(folder string) (*checkedPackage, error) {
+	if known := p.ours[folder]; known != nil {
+		return known, nil
 	}
-	return p.others.Import(path)
+	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
+	pkg, err := (&types.Config{Importer: p}).Check(modulePrefix+folder, p.source.fset, p.source.built(folder), info)
+	if err != nil {
+		return nil, err
+	}
+	p.ours[folder] = &checkedPackage{pkg, info.Uses}
+	return p.ours[folder], nil
+}
+
+func (p packages) Import(path string) (*types.Package, error) {
+	folder, ours := strings.CutPrefix(path, modulePrefix)
+	if !ours {
+		return p.others.Import(path)
+	}
+	checked, err := p.check(folder)
+	if err != nil {
+		return nil, err
+	}
+	return checked.Package, nil
 }

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -57,35 +55,15 @@ func TestRoomsAreSmall(t *testing.T) {
 func countRooms(t *testing.T) (files, methods map[string]int) {
 	t.Helper()
 	files, methods = make(map[string]int), make(map[string]int)
-	fset, root := token.NewFileSet(), os.DirFS("../..")
-	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")):
-			return fs.SkipDir
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		text, err := fs.ReadFile(root, path)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		folder := filepath.ToSlash(filepath.Dir(path))
-		files[folder]++
-		for _, decl := range file.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
-				methods[folder+"."+receiver(fn.Recv.List[0].Type)]++
+	for folder, list := range ourSource(t).files {
+		files[folder] = len(list)
+		for _, file := range list {
+			for _, decl := range file.Decls {
+				if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
+					methods[folder+"."+receiver(fn.Recv.List[0].Type)]++
+				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return files, methods
 }
@@ -173,21 +151,14 @@ func TestPictureOfPackages(t *testing.T) {
 // linkedImports returns what each package of ours that the program links imports of ours, without the module's name.
 func linkedImports(t *testing.T) map[string][]string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "a2atap/cmd/a2atap")
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	imports := make(map[string][]string)
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		from, ours := strings.CutPrefix(fields[0], modulePrefix)
+	for from, list := range linked(t) {
+		from, ours := strings.CutPrefix(from, modulePrefix)
 		if !ours {
 			continue
 		}
 		imports[from] = nil
-		for _, to := range fields[1:] {
+		for _, to := range list {
 			if to, ours := strings.CutPrefix(to, modulePrefix); ours {
 				imports[from] = append(imports[from], to)
 			}
@@ -195,6 +166,28 @@ func linkedImports(t *testing.T) map[string][]string {
 	}
 	return imports
 }
+
+// linked returns the packages that the program links, whoever's they are, on a Linux without cgo, and what each imports.
+func linked(t *testing.T) map[string][]string {
+	t.Helper()
+	imports, err := listLinked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}
+
+var listLinked = sync.OnceValues(func() (map[string][]string, error) {
+	cmd := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "a2atap/cmd/a2atap")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	imports := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		imports[fields[0]] = fields[1:]
+	}
+	return imports, err
+})
 
 // A house is what is drawn: the rooms of each wing in rows, and the arrows between wings.
 type house struct {

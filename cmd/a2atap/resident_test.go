@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -16,19 +17,32 @@ import (
 	"a2atap/cmd/internal/cli"
 )
 
-// A script runs most commands one after another in one process, its resident: to begin a process takes five times as
-// long as most commands do.
+// A script runs most commands in one process, its resident: to begin a process takes five times as long as most commands
+// do. Those that record or answer go on beside the others.
 
-// An errand is a command line for a resident, and where it is run.
+// An errand is a command line for a resident, and where it is run. One with the name of a job goes on beside later ones,
+// until an errand with that name alone asks what came of it.
 type errand struct {
 	Dir  string
 	Args []string
+	Env  map[string]string // variables of the script that the arguments name
+	Job  string
+	End  bool // the job is interrupted
 }
+
+// named finds variables in arguments, as in env:KEY and {{env.KEY}}.
+var named = regexp.MustCompile(`\benv[:.](\w+)`)
 
 // An outcome is what came of it.
 type outcome struct {
 	Out, Err []byte
 	Status   int
+}
+
+// What is ongoing is an errand with the name of a job.
+type ongoing struct {
+	interrupt context.CancelFunc
+	outcome   chan outcome
 }
 
 // resident runs the errands that come on standard input, and tells what came of each.
@@ -40,6 +54,7 @@ func resident() {
 		panic(err)
 	}
 	os.Stdin = nothing
+	jobs := make(map[string]ongoing)
 	for {
 		var e errand
 		if err := errands.Decode(&e); err == io.EOF {
@@ -50,18 +65,50 @@ func resident() {
 		if err := os.Chdir(e.Dir); err != nil {
 			panic(err)
 		}
-		var out, errs bytes.Buffer
-		status := run(context.Background(), cli.Env{
-			In: nothing, Out: &out, Err: &errs, Now: time.Now, Getenv: os.Getenv, Program: "a2atap",
-		}, e.Args)
-		if err := outcomes.Encode(outcome{out.Bytes(), errs.Bytes(), status}); err != nil {
+		var o outcome
+		switch j, goesOn := jobs[e.Job]; {
+		case goesOn:
+			if e.End {
+				j.interrupt()
+			}
+			o = <-j.outcome
+			delete(jobs, e.Job)
+		case e.Job != "":
+			ctx, interrupt := context.WithCancel(context.Background())
+			j := ongoing{interrupt, make(chan outcome, 1)}
+			jobs[e.Job] = j
+			go func() { j.outcome <- e.run(ctx, nothing) }()
+		default:
+			o = e.run(context.Background(), nothing)
+		}
+		if err := outcomes.Encode(o); err != nil {
 			panic(err)
 		}
 	}
 }
 
-// residence is the key of the function that sends a script's resident on an errand.
-type residence struct{}
+func (e errand) run(ctx context.Context, in io.Reader) outcome {
+	var out, errs bytes.Buffer
+	getenv := func(name string) string {
+		if value, named := e.Env[name]; named {
+			return value
+		}
+		return os.Getenv(name)
+	}
+	status := run(ctx, cli.Env{
+		In: in, Out: &out, Err: &errs, Now: time.Now, Getenv: getenv, Program: "a2atap",
+	}, e.Args)
+	return outcome{out.Bytes(), errs.Bytes(), status}
+}
+
+// lives is the key of a script's residence.
+type lives struct{}
+
+// A residence sends a script's resident on errands.
+type residence struct {
+	send func(*testscript.TestScript, errand) outcome
+	fail map[string]bool // the jobs that are to fail
+}
 
 // host gives a script a resident, which begins with its first errand and ends with the script. Its environment is the one
 // that the script begins with.
@@ -87,22 +134,72 @@ func host(env *testscript.Env) {
 		errands, outcomes = json.NewEncoder(in), json.NewDecoder(out)
 		return cmd.Start()
 	})
-	env.Values[residence{}] = func(ts *testscript.TestScript, e errand) (o outcome) {
+	send := func(ts *testscript.TestScript, e errand) (o outcome) {
 		ts.Check(begin())
+		e.Dir, e.Env = ts.MkAbs("."), make(map[string]string)
+		for _, name := range named.FindAllStringSubmatch(strings.Join(e.Args, " "), -1) {
+			e.Env[name[1]] = ts.Getenv(name[1])
+		}
 		ts.Check(errands.Encode(e))
 		if err := outcomes.Decode(&o); err != nil {
 			ts.Fatalf("a2atap %s: %v: %s", strings.Join(e.Args, " "), err, &said)
 		}
 		return o
 	}
+	env.Values[lives{}] = &residence{send, make(map[string]bool)}
 }
 
-// a2atap ARGS... does what exec a2atap ARGS... does, with no standard input, and without what env has set.
-func scriptA2atap(ts *testscript.TestScript, neg bool, args []string) {
-	o := ts.Value(residence{}).(func(*testscript.TestScript, errand) outcome)(ts, errand{ts.MkAbs("."), args})
+// run sends the resident on an errand, and hands the script what was written.
+func (r *residence) run(ts *testscript.TestScript, neg bool, e errand) {
+	o := r.send(ts, e)
 	ts.Stdout().Write(o.Out)
 	ts.Stderr().Write(o.Err)
 	if (o.Status == 0) == neg {
 		ts.Fatalf("exit status %d", o.Status)
 	}
+}
+
+// a2atap ARGS... does what exec a2atap ARGS... does, with no standard input, and with what env has set only if the
+// arguments name it. With &NAME& as the last argument it goes on beside what follows, until end or await.
+func scriptA2atap(ts *testscript.TestScript, neg bool, args []string) {
+	r := ts.Value(lives{}).(*residence)
+	name, goesOn := jobName(args)
+	if !goesOn {
+		r.run(ts, neg, errand{Args: args})
+		return
+	}
+	if _, known := r.fail[name]; known {
+		ts.Fatalf("%s goes on already", name)
+	}
+	r.fail[name] = neg
+	r.run(ts, false, errand{Args: args[:len(args)-1], Job: name})
+}
+
+// jobName returns the NAME of a last argument &NAME&.
+func jobName(args []string) (string, bool) {
+	if len(args) == 0 {
+		return "", false
+	}
+	name, begins := strings.CutPrefix(args[len(args)-1], "&")
+	name, ends := strings.CutSuffix(name, "&")
+	return name, begins && ends && name != ""
+}
+
+// end NAME interrupts what goes on under a name, and does what await does.
+func scriptEnd(ts *testscript.TestScript, neg bool, args []string) { endJob(ts, neg, args, true) }
+
+// await NAME waits until what goes on under a name is over; what it wrote is looked at as with wait.
+func scriptAwait(ts *testscript.TestScript, neg bool, args []string) { endJob(ts, neg, args, false) }
+
+func endJob(ts *testscript.TestScript, neg bool, args []string, interrupt bool) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: end NAME, or await NAME")
+	}
+	r := ts.Value(lives{}).(*residence)
+	fails, known := r.fail[args[0]]
+	if !known {
+		ts.Fatalf("nothing goes on as %s", args[0])
+	}
+	delete(r.fail, args[0])
+	r.run(ts, fails, errand{Job: args[0], End: interrupt})
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"flag"
 	"io"
 	"log"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,8 +53,14 @@ func (t tests) Run() int {
 		log.Fatal(err)
 	}
 	paralleltest.AtOnce(6)
+	if flag.Lookup("test.bench").Value.String() == "" { // which measures what collecting costs, too
+		debug.SetGCPercent(moreGarbage)
+	}
 	return t.m.Run()
 }
+
+// moreGarbage is GOGC for tests and scripts: most of them are over before anything has to be collected.
+const moreGarbage = 400
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -61,6 +69,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // a program with the race detector else ends a second late
+			env.Setenv("GOGC", strconv.Itoa(moreGarbage))
 			kept, err := filepath.Abs(filepath.Join("..", "..", "proxy", "capture", "bolt", "testdata"))
 			if err != nil {
 				return err
@@ -82,6 +91,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"a2atap":       scriptA2atap,
+			"end":          scriptEnd,
+			"await":        scriptAwait,
 			"ready":        scriptReady,
 			"talk":         scriptTalk,
 			"occupy":       scriptOccupy,
@@ -136,19 +147,30 @@ func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // until PATTERN CMD ARGS... runs a command again and again until its standard output matches: what another process does
-// is stored a few milliseconds later.
+// is stored a few milliseconds later. The resident runs a2atap.
 func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until PATTERN CMD ARGS...")
 	}
 	pattern, err := regexp.Compile(args[0])
 	ts.Check(err)
+	ask := func() (out, said string, ok bool) {
+		if args[1] == "a2atap" {
+			o := ts.Value(lives{}).(*residence).send(ts, errand{Args: args[2:]})
+			return string(o.Out), string(o.Err), o.Status == 0
+		}
+		err := ts.Exec(args[1], args[2:]...)
+		return ts.ReadFile("stdout"), ts.ReadFile("stderr"), err == nil
+	}
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		if ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+		out, said, ok := ask()
+		if ok && pattern.MatchString(out) {
+			io.WriteString(ts.Stdout(), out)
+			io.WriteString(ts.Stderr(), said)
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("until: %s does not come in:\n%s%s", args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+			ts.Fatalf("until: %s does not come in:\n%s%s", args[0], out, said)
 		}
 	}
 }

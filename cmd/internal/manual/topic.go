@@ -42,15 +42,14 @@ func Add(root *cobra.Command, topics []Topic) {
 			Use: t.Name, Short: t.Short, Long: t.Text, Annotations: map[string]string{isTopic: ""},
 		})
 		for _, cmd := range commands {
-			patterns := t.patterns(cmd.Name())
-			if len(patterns) == 0 {
-				continue
-			}
-			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				if topicOf(f) == "" && matches(patterns, f.Name) {
+			list := func(f *pflag.Flag) {
+				if topicOf(f) == "" {
 					cobra.CheckErr(cmd.Flags().SetAnnotation(f.Name, listed, []string{t.Name}))
 				}
-			})
+			}
+			for _, pattern := range t.patterns(cmd.Name()) {
+				visit(cmd.Flags(), pattern, list)
+			}
 		}
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { cmd.Print(Help(cmd)) })
@@ -71,11 +70,18 @@ func (t *Topic) patterns(command string) []string {
 	return patterns
 }
 
-// matches reports whether a flag's name fits one of the patterns.
-func matches(patterns []string, flag string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		fits, err := path.Match(pattern, flag)
-		return fits && err == nil
+// visit calls do with the flags whose names fit a pattern.
+func visit(flags *pflag.FlagSet, pattern string, do func(*pflag.Flag)) {
+	if !strings.Contains(pattern, "*") {
+		if f := flags.Lookup(pattern); f != nil {
+			do(f)
+		}
+		return
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if fits, err := path.Match(pattern, f.Name); fits && err == nil {
+			do(f)
+		}
 	})
 }
 

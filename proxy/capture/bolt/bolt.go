@@ -2,7 +2,8 @@
 //
 // A capture is written by one process, its recorder: Open gives it a Store, which is a capture.Sink. Steps are
 // committed in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives
-// the end of the process, however it ends; what came in the milliseconds before may be lost with it.
+// the end of the process, however it ends; what came in the milliseconds before may be lost with it. What comes while
+// the disk is waited for is packed meanwhile; while storing is behind, it is not compressed.
 //
 // Anybody may read a capture at any time: in the recorder's process through the Store, elsewhere through Read. The
 // database belongs to one process while it is written, so other processes are served by the recorder through a unix
@@ -120,7 +121,7 @@ func open(path string, o Options) (*Store, error) {
 	in := newLocalAccess(path, set)
 	w := &writer{
 		local: in, options: o, open: make(map[uint64]layout.Row), patience: patience{over: make(chan struct{})},
-		work: background.Work{Urgency: o.Urgency}, keeper: newKeeper(),
+		work: background.Work{Urgency: o.Urgency}, ready: newHandover(), keeper: newKeeper(),
 	}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close())
@@ -138,6 +139,8 @@ func open(path string, o Options) (*Store, error) {
 		w.report(err)
 		w.first = nil
 	}
+	p := &packer{work: background.Work{Urgency: o.Urgency}}
+	go p.run(s.queue, w.ready, o.Flush, w.options.told)
 	go func() {
 		defer close(s.done)
 		w.run(s.queue)
@@ -184,7 +187,7 @@ func (s *Store) Append(steps ...capture.Step) error { return s.queue.put(steps) 
 // to store.
 func (s *Store) Flush() {
 	s.queue.flush()
-	s.keeper.flush(func() { notify(s.queue.flushNow) })
+	s.keeper.flush()
 }
 
 // Close stores what is pending and ends the recording: those who wait get capture.ErrEnded. It returns an error if

@@ -23,7 +23,7 @@ type queue struct {
 	changed sync.Cond // steps were done, or the queue was closed
 	steps   []capture.Step
 	bytes   int // of the steps that wait
-	busy    int // of the steps that take handed out
+	busy    int // of the steps that take handed out and that are not done
 	in, out uint64
 	since   time.Time // when the first of the steps that wait came
 	closed  bool
@@ -50,7 +50,7 @@ func notify(c chan struct{}) {
 func (q *queue) put(steps []capture.Step) error {
 	n := 0
 	for i := range steps {
-		n += layout.Weight(&steps[i]) + steps[i].Parsed.Size()
+		n += weight(&steps[i])
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,24 +76,28 @@ func (q *queue) put(steps []capture.Step) error {
 	return nil
 }
 
-// take hands out all that waits, and says since when it does. done must follow before the next take.
-func (q *queue) take(spare []capture.Step) ([]capture.Step, time.Time) {
+// weight is what a step counts in the queue.
+func weight(s *capture.Step) int { return layout.Weight(s) + s.Parsed.Size() }
+
+// take hands out all that waits, and says how many bytes that is and since when it waits. done must follow.
+func (q *queue) take(spare []capture.Step) (steps []capture.Step, bytes int, since time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	steps := q.steps
-	q.steps = spare[:0]
-	q.busy, q.bytes = q.bytes, 0
+	steps, bytes = q.steps, q.bytes
+	q.steps, q.bytes = spare[:0], 0
+	q.busy += bytes
 	select {
 	case <-q.flushNow:
 	default:
 	}
-	return steps, q.since
+	return steps, bytes, q.since
 }
 
-func (q *queue) done(n int) {
+// done takes note that so many of the steps that were handed out, of so many bytes, are stored or lost.
+func (q *queue) done(n, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.busy = 0
+	q.busy -= bytes
 	q.out += uint64(n)
 	q.changed.Broadcast()
 }

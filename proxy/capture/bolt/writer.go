@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// A writer stores batches in the last segment. One goroutine uses it.
+// A writer stores what is packed in the last segment, in batches. One goroutine uses it.
 type writer struct {
 	local   *localAccess
 	options Options
@@ -37,15 +37,17 @@ type writer struct {
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	work    background.Work
+	ready   *handover // what is to be stored
 	keeper  *keeper
 
 	patience patience
 	first    error // the first failure
 }
 
-// commit stores steps, together with what is to be said about earlier losses and with entries that are to be kept. If
-// it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as lost.
-func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
+// commit stores packed steps, together with what is to be said about earlier losses and with entries that are to be
+// kept. If it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as
+// lost.
+func (w *writer) commit(steps []*packed, entries []layout.KeptEntry) {
 	err := w.attempt(steps, entries)
 	if err != nil && len(entries) > 0 {
 		w.keeper.drop(len(entries), err)
@@ -57,13 +59,18 @@ func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 	if err = w.persist(steps, err); err == nil {
 		return
 	}
-	w.lost.add(steps, err)
+	for _, p := range steps {
+		w.lost.add(p.steps, err)
+		for _, r := range p.refused {
+			w.lost.add([]capture.Step{r.step}, err)
+		}
+	}
 	w.report(err)
 	w.admit()
 }
 
 // persist tries again what has failed with err, for as long as the options say.
-func (w *writer) persist(steps []capture.Step, err error) error {
+func (w *writer) persist(steps []*packed, err error) error {
 	if err == nil || w.broken != nil || !w.waits() {
 		return err
 	}
@@ -90,7 +97,7 @@ func (w *writer) alive() {
 }
 
 // attempt stores steps and entries, or changes nothing and says why.
-func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error {
+func (w *writer) attempt(steps []*packed, entries []layout.KeptEntry) error {
 	if w.broken != nil {
 		return w.broken
 	}
@@ -99,7 +106,13 @@ func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error
 	}
 	b := w.batch()
 	b.state.Unreported = layout.Unreported{}
-	refused := w.fill(b, w.lost.pending(w.holds), steps)
+	var refused []unstorable
+	if w.lost.any() {
+		refused = b.say(w.lost.pending(w.holds))
+	}
+	for _, p := range steps {
+		refused = append(refused, b.place(p)...)
+	}
 	b.entries, b.hide = entries, len(w.local.segments()) > 1
 	if err := w.store(b); err != nil {
 		return err
@@ -141,22 +154,10 @@ func (w *writer) batch() *batch {
 	return b
 }
 
+// An unstorable is a step that cannot be stored, and why.
 type unstorable struct {
 	step capture.Step
 	err  error
-}
-
-func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) {
-	for _, steps := range lists {
-		for i := range steps {
-			if err := b.add(steps[i]); err != nil {
-				refused = append(refused, unstorable{steps[i], err})
-			}
-			w.work.GiveWay()
-		}
-	}
-	b.endBlock()
-	return refused
 }
 
 // store commits a batch.
@@ -326,54 +327,49 @@ func (w *writer) end() error {
 	return err
 }
 
-// run stores what the queue gets until it is closed and empty. It waits a moment after the first step, so that steps
-// share commits.
+// run stores what is handed over until that is closed and empty. Entries that are to be kept wait a moment for steps.
 func (w *writer) run(q *queue) {
 	timer := time.NewTimer(w.options.Flush)
 	defer timer.Stop()
 	look := time.NewTicker(segments.WatchPause)
 	defer look.Stop()
-	var spare []capture.Step
-	for !q.drained() || !w.keeper.drained() {
+	for !w.ready.drained() || !w.keeper.drained() {
 		select {
-		case <-q.wake:
+		case <-w.ready.wake:
 		case <-w.keeper.wake:
+			timer.Reset(w.options.Flush)
+			select {
+			case <-timer.C:
+			case <-w.keeper.flushNow:
+			case <-w.ready.wake:
+			}
 		case <-look.C:
 			if err := w.watch.Look(w.local.segments()); err != nil {
 				w.report(err)
 			}
 			continue
 		}
-		timer.Reset(w.options.Flush)
-		select {
-		case <-timer.C:
-		case <-q.flushNow:
-		}
-		whole := w.told()
-		steps, since := q.take(spare)
+		steps := w.ready.take()
 		entries := w.keeper.take()
 		if len(steps) > 0 || len(entries) > 0 {
 			w.work.Begin()
 		}
+		count, bytes := 0, 0
+		for _, p := range steps {
+			count, bytes = count+p.count, bytes+p.bytes
+		}
 		if len(steps) > 0 {
-			w.since, w.whole = since, whole
+			w.since, w.whole = steps[0].since, steps[len(steps)-1].whole
 			w.commit(steps, entries)
 			w.stored()
 		} else if len(entries) > 0 {
 			w.commit(nil, entries)
 		}
-		q.done(len(steps))
+		w.ready.done(steps)
+		q.done(count, bytes)
 		w.keeper.done()
-		clear(steps)
-		if spare = steps; cap(spare) > max(spareSteps, 4*len(steps)) {
-			spare = nil // it was made for a backlog
-		}
 	}
 }
-
-// spareSteps is how many steps a queue has room for that is used again, however few there are: some more than wait under
-// load.
-const spareSteps = 4096
 
 // An Account says what became of the exchanges that were appended since Open: their number is Exchanges and
 // LostExchanges together.
@@ -442,10 +438,10 @@ const (
 func (w *writer) within() time.Duration { return max(crashFactor*w.lag, crashLeast) }
 
 // told returns the time before which all that passed has been appended. What is taken from the queue after that has it.
-func (w *writer) told() time.Time {
+func (o *Options) told() time.Time {
 	now := time.Now()
-	if w.options.Behind != nil {
-		return now.Add(-w.options.Behind())
+	if o.Behind != nil {
+		return now.Add(-o.Behind())
 	}
 	return now
 }

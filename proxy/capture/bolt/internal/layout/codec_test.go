@@ -166,8 +166,8 @@ func FuzzDecodeStep(f *testing.F) {
 
 // sealed is seal with room of its own.
 func sealed(first uint64, raw []byte) Block {
-	b, _ := Seal(nil, first, raw)
-	return b
+	value, _ := Seal(nil, raw, true)
+	return Block{First: first, Value: value}
 }
 
 // FuzzUnseal reads blocks that may not be blocks.
