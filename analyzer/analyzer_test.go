@@ -7,14 +7,12 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 // Follow gives findings as they are made, those of a rule of one's own among them, and ends with the recording.
 func TestFollow(t *testing.T) {
-	recorded, err := open.File("engine/testdata/resumed.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must.Get(open.File("engine/testdata/resumed.txtar"))(t)
 	own := &analyzer.Rule{
 		ID: "no-stream", Title: "a stream", Family: "company", Category: analysis.Lifecycle, Level: analysis.Should,
 		Side: a2a.Agent, On: analysis.StreamEnded, Bindings: analysis.OnJSONRPC,
@@ -26,9 +24,7 @@ func TestFollow(t *testing.T) {
 	}
 	var found []string
 	result, err := analyzer.Follow(t.Context(), recorded, func(f analyzer.Finding) { found = append(found, f.Rule.ID) }, own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(found) != 2 || found[0] != "stream-closed-on-terminal" || found[1] != "no-stream" {
 		t.Errorf("found %q, want stream-closed-on-terminal and the rule of one's own", found)
 	}
@@ -39,10 +35,7 @@ func TestFollow(t *testing.T) {
 
 // A rule that is not complete is an error, and nothing is judged.
 func TestRuleOfOnesOwn(t *testing.T) {
-	recorded, err := open.File("engine/testdata/resumed.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must.Get(open.File("engine/testdata/resumed.txtar"))(t)
 	if _, err := analyzer.Judge(t.Context(), recorded, &analyzer.Rule{ID: "x"}); err == nil {
 		t.Error("a rule without a check is taken")
 	}

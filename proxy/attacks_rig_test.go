@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -104,10 +105,7 @@ func (p *trip) dial() (conn net.Conn, origin, host string) {
 		conn, origin = (way{p.secure}).dial(p.forward, p.agent)
 		return conn, origin, p.agent
 	}
-	conn, err := net.Dial("tcp", p.entry())
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	conn = must.Get(net.Dial("tcp", p.entry()))(p.t)
 	p.t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(4 * testTimeout))
 	return conn, "", p.entry()
@@ -145,10 +143,7 @@ func (p *trip) clientOf(user string) (client *http.Client, url string) {
 // accept takes a connection of the agent's.
 func accept(t *testing.T, l net.Listener) net.Conn {
 	t.Helper()
-	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(l.Accept())(t)
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(4 * testTimeout))
 	return conn

@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -57,9 +58,7 @@ func silentStream(t *testing.T, r road) {
 	client, url := p.client()
 	answer, err := client.Get(url) // returns with the head
 	close(release)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer answer.Body.Close()
 	if err := expectEnd(answer.Body); err != nil || answer.StatusCode != 200 {
 		t.Errorf("got %s, %v", answer.Status, err)
@@ -79,10 +78,7 @@ func eventsAtOnce(t *testing.T, r road) {
 		}
 	})
 	client, url := p.client()
-	answer, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Get(url))(t)
 	defer answer.Body.Close()
 	in := bufio.NewReader(answer.Body)
 	for n := range events {
@@ -132,9 +128,7 @@ func brokenAnswers(t *testing.T, r road) {
 			conn, origin, host := p.dial()
 			write(t, conn, "GET "+origin+"/ HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
 			agent := accept(t, l)
-			if _, err := http.ReadRequest(bufio.NewReader(agent)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(http.ReadRequest(bufio.NewReader(agent)))(t)
 			io.WriteString(agent, test.answer)
 			if over, ok := agent.(interface{ NetConn() net.Conn }); ok && test.reset {
 				agent = over.NetConn()
@@ -168,10 +162,7 @@ func clientLeaves(t *testing.T, r road) {
 		panic(http.ErrAbortHandler) // else the server would end its answer in order
 	})
 	client, url := p.client()
-	answer, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Get(url))(t)
 	answer.Body.Close()
 	select {
 	case <-left:
@@ -238,15 +229,9 @@ func hostsThatDiffer(t *testing.T, r road) {
 	var mark, text string
 	if r.http2 {
 		client, url := p.client()
-		request, err := http.NewRequest("GET", url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequest("GET", url, nil))(t)
 		request.Host = "b.example"
-		answer, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(client.Do(request))(t)
 		body, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		status, mark, text = answer.StatusCode, answer.Header.Get("X-A2atap"), string(body)
@@ -364,10 +349,7 @@ func openedAndLeft(t *testing.T, r road) {
 		}
 	})
 	for range left {
-		conn, err := net.Dial("tcp", p.entry())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", p.entry()))(t)
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(testTimeout))
 		if r.forward && r.secure {

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/must"
 	"a2atap/proxy/process"
 	"a2atap/proxy/recording"
 )
@@ -53,10 +54,7 @@ func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duratio
 	for _, name := range []string{"planner", "booker"} {
 		agent := httptest.NewServer(handler)
 		t.Cleanup(agent.Close)
-		spec, err := ParseTap(name + "=" + agent.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(ParseTap(name + "=" + agent.URL))(t)
 		specs = append(specs, spec)
 	}
 	opts.Sink = r.memory
@@ -110,9 +108,7 @@ func (r *callersRig) names() string {
 	r.end()
 	var all []string
 	for x, err := range r.memory.Exchanges(context.Background(), 1) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		line := fmt.Sprintf("%s (%s) -> %s", x.Client.Name, x.Client.How, x.Agent.Name)
 		if _, _, err := net.SplitHostPort(x.Client.Addr); err != nil {
 			line += ": " + err.Error()
@@ -137,9 +133,7 @@ func TestCallerInTime(t *testing.T) {
 		return callerIs(0, process.Same, n)
 	})
 	for range 3 {
-		if err := r.call("booker", "/"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.call("booker", "/"))
 	}
 	close(passed)
 	named := false
@@ -169,18 +163,12 @@ func TestCallerLate(t *testing.T) {
 		}
 		return callerIs(0, process.Child, n)
 	})
-	conn, err := net.Dial("tcp", r.proxy.tap("booker").Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", r.proxy.tap("booker").Addr()))(t)
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	answer := func() {
 		t.Helper()
-		res, err := http.ReadResponse(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(http.ReadResponse(in, nil))(t)
 		res.Body.Close()
 	}
 	request := "GET %s HTTP/1.1\r\nHost: " + conn.RemoteAddr().String() + "\r\nUser-Agent: curl/8\r\n\r\n"
@@ -211,9 +199,7 @@ func TestCallerOfAnotherRecorder(t *testing.T) {
 		}
 		return f
 	})
-	if err := r.call("booker", "/"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.call("booker", "/"))
 	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
 		t.Error(got)
 	}
@@ -237,9 +223,7 @@ func TestCallerUnderPressure(t *testing.T) {
 		})
 	res, err := r.client.Post("http://"+r.proxy.tap("booker").Addr(), "text/plain",
 		strings.NewReader(strings.Repeat("x", 100<<10)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	res.Body.Close()
 	capturetest.Until(t, r.memory, func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
 	close(end)
@@ -252,12 +236,8 @@ func TestCallerUnderPressure(t *testing.T) {
 func TestCallerOfItself(t *testing.T) {
 	r := newCallersRig(t, quick, callersTimeout, recording.Options{},
 		func(n int) finding { return callerIs(1, process.Same, n) })
-	if err := r.call("booker", "/"); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.call("planner", "/"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.call("booker", "/"))
+	must.Do(t, r.call("planner", "/"))
 	want := "Go-http-client (user-agent) -> booker, booker (socket of the agent's process) -> planner"
 	if got := r.names(); got != want {
 		t.Error(got)
@@ -268,17 +248,12 @@ func TestCallerOfItself(t *testing.T) {
 func TestClientNamedByUser(t *testing.T) {
 	var patterns []recording.ClientPattern
 	for _, flag := range []string{"header:X-None=*=nobody", "go-http-client=mine", "*=other"} {
-		p, err := recording.ParseClient(flag)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(recording.ParseClient(flag))(t)
 		patterns = append(patterns, p)
 	}
 	r := newCallersRig(t, quick, callersTimeout, recording.Options{Clients: patterns},
 		func(n int) finding { return callerIs(0, process.Same, n) })
-	if err := r.call("booker", "/"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.call("booker", "/"))
 	if got := r.names(); got != "mine (--client user-agent) -> booker" {
 		t.Error(got)
 	}
@@ -350,10 +325,7 @@ func BenchmarkNewConnection(b *testing.B) {
 			p.callers.find = func(_ context.Context, _ [][]netip.AddrPort, pairs []process.Pair) (finding, error) {
 				return callerIs(0, process.None, len(pairs)), nil
 			}
-			spec, err := ParseTap("booker=http://127.0.0.1:9001")
-			if err != nil {
-				b.Fatal(err)
-			}
+			spec := must.Get(ParseTap("booker=http://127.0.0.1:9001"))(b)
 			p.taps = append(p.taps, &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: "booker"})
 			client := endpoint{from: net.IPv4(10, 0, 0, 1)} // who is on another machine is not looked for
 			if with {

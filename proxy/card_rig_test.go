@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // A rawAgent answers each request with bytes, and keeps what it was asked.
@@ -25,10 +26,7 @@ type rawAgent struct {
 // host:port, PORT its port.
 func newRawAgent(t *testing.T, answer string) *rawAgent {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	addr := listener.Addr().String()
 	a := &rawAgent{addr: addr}
 	answer = a.expand(answer)
@@ -92,15 +90,10 @@ func (a *rawAgent) asked() string {
 // to ask for.
 func cardRequestOf(t *testing.T, addr, request string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", addr))(t)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(testTimeout))
-	if _, err := io.WriteString(conn, request); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, request))(t)
 	answer, err := io.ReadAll(conn)
 	if err != nil {
 		t.Fatalf("after %q: %v", answer, err)

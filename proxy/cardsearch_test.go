@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -173,10 +174,7 @@ func TestAnswersAreNotHeldUp(t *testing.T) {
 		"card":      fmt.Sprintf("%x\r\n%s\r\n", len(someCard)-1, someCard[:len(someCard)-1]),
 	} {
 		t.Run(name, func(t *testing.T) {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			defer listener.Close()
 			more := make(chan struct{})
 			served := make(chan struct{})
@@ -193,10 +191,7 @@ func TestAnswersAreNotHeldUp(t *testing.T) {
 				io.WriteString(conn, "1\r\n}\r\n0\r\n\r\n")
 			}()
 			r := newRig(t, nil, "http://"+listener.Addr().String())
-			answer, err := newClient(t).Get("http://" + r.tap(0).Addr() + "/progress")
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(newClient(t).Get("http://" + r.tap(0).Addr() + "/progress"))(t)
 			defer answer.Body.Close()
 			want := bodyOf(first)
 			if _, data, ok := strings.Cut(first, "\r\n"); ok {
@@ -237,10 +232,7 @@ func TestAfterAnAnswerThatTookLong(t *testing.T) {
 	})
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.AnswerTimeout = testTimeout }, agent.URL)
 	client := newClient(t)
-	answer, err := client.Get(r.tap(0).URL() + "/slow")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Get(r.tap(0).URL() + "/slow"))(t)
 	close(slow)
 	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "{}" {
 		t.Errorf("got %q, %v", text, err)

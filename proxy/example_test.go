@@ -19,22 +19,22 @@ func Example() {
 	defer b.Close()
 
 	planner, err := proxy.ParseTap("planner=" + a.URL)
-	must(err)
+	check(err)
 	booker, err := proxy.ParseTap("booker=" + b.URL)
-	must(err)
+	check(err)
 	memory := capture.NewMemory(capture.Info{Name: "example"})
 	r := record.New(memory, record.Options{Proxy: proxy.Options{Taps: []proxy.TapSpec{planner, booker}}})
-	must(r.Start())
+	check(r.Start())
 	for _, tap := range r.Taps() {
 		answer, err := http.Get(tap.URL() + "/hello") // by an agent
-		must(err)
+		check(err)
 		answer.Body.Close()
 	}
 	http.DefaultClient.CloseIdleConnections()
-	must(r.Close(context.Background()))
+	check(r.Close(context.Background()))
 
 	for x, err := range memory.Exchanges(context.Background(), 1) {
-		must(err)
+		check(err)
 		fmt.Println(x.Agent.Name, capture.ParseRequestHead(x.Request.Head).Target)
 	}
 	// Output:
@@ -42,7 +42,7 @@ func Example() {
 	// booker /hello
 }
 
-func must(err error) {
+func check(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
@@ -121,10 +122,7 @@ func TestForwardCredentials(t *testing.T) {
 	agent := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	secure := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	f := newForwardRig(t, func(o *proxy.Options) {
-		auth, err := forward.ParseCredentials("planner:a:b")
-		if err != nil {
-			t.Fatal(err)
-		}
+		auth := must.Get(forward.ParseCredentials("planner:a:b"))(t)
 		o.Forward.Auth, o.Forward.Listen, o.AllowRemote = auth, "0.0.0.0:0", true
 	})
 	if !strings.HasPrefix(f.forward.URL(), "http://127.0.0.1:") {
@@ -156,10 +154,7 @@ func TestForwardCredentials(t *testing.T) {
 }
 
 func TestForwardListenErrors(t *testing.T) {
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	busy := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer busy.Close()
 	recorder := recording.New(recording.Options{Sink: capture.NewMemory(capture.Info{})})
 	defer recorder.Close(context.Background())

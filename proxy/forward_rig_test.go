@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/forward"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -30,10 +31,7 @@ type forwardRig struct {
 
 func newForwardRig(t *testing.T, set func(*proxy.Options), agents ...string) *forwardRig {
 	t.Helper()
-	authority, err := ca.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(t.TempDir()))(t)
 	f := &forwardRig{roots: x509.NewCertPool()}
 	f.roots.AddCert(authority.Certificate())
 	f.rig = newRig(t, func(o *proxy.Options, r *recording.Options) {
@@ -103,10 +101,7 @@ func (w way) agent(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 // listen starts an agent that the test plays itself.
 func (w way) listen(t *testing.T) net.Listener {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	if w.secure {
 		server := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -162,9 +157,7 @@ func (f *forwardRig) connect(conn net.Conn, target, fields string) {
 
 func write(t *testing.T, w io.Writer, s string) {
 	t.Helper()
-	if _, err := io.WriteString(w, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(w, s))(t)
 }
 
 // expect reads exactly these bytes.
@@ -185,15 +178,9 @@ func expectEnd(r io.Reader) error {
 // ownAnswer reads an answer of ours and returns its status, its mark and what it says.
 func ownAnswer(t *testing.T, r io.Reader) (status int, mark, text string) {
 	t.Helper()
-	answer, err := http.ReadResponse(bufio.NewReader(r), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.ReadResponse(bufio.NewReader(r), nil))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, answer.Header.Get("X-A2atap"), string(body)
 }
 

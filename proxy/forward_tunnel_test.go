@@ -12,16 +12,14 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
 // newEcho starts an agent that is not HTTP: it says hello first, then gives back what it gets.
 func newEcho(t *testing.T, hello string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var wg sync.WaitGroup
 	t.Cleanup(wg.Wait)
 	t.Cleanup(func() { listener.Close() })
@@ -77,10 +75,7 @@ func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, go
 func TestTunnelAsAsked(t *testing.T) {
 	agent := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	f := newForwardRig(t, func(o *proxy.Options) {
-		pattern, err := hostname.ParsePattern("127.0.0.1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		pattern := must.Get(hostname.ParsePattern("127.0.0.1"))(t)
 		o.Forward.Tunnel = []hostname.Pattern{pattern}
 	})
 	client := f.client("planner")
@@ -126,9 +121,7 @@ func TestTunnelWhatIsNoHTTP(t *testing.T) {
 			conn := f.dial()
 			f.connect(conn, agent, "")
 			write(t, conn, test.says)
-			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conn.(*net.TCPConn).CloseWrite())
 			expect(t, conn, "hello"+test.says)
 			if err := expectEnd(conn); err != nil {
 				t.Errorf("it ends with %v", err)
@@ -158,10 +151,7 @@ func TestTunnelHTTP2(t *testing.T) {
 
 func TestTunnelToNobody(t *testing.T) {
 	closed := newEcho(t, "")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	l.Close()
 	closed = l.Addr().String()
 	for name, says := range map[string]string{"asked": "", "found out": "SSH-2.0-x\r\n"} {
@@ -196,11 +186,7 @@ func TestTunnelToNobody(t *testing.T) {
 
 func mustPattern(t *testing.T, flag string) hostname.Pattern {
 	t.Helper()
-	pattern, err := hostname.ParsePattern(flag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pattern
+	return must.Get(hostname.ParsePattern(flag))(t)
 }
 
 // A client that waits for its agent to speak first gets what it sends.
@@ -212,9 +198,7 @@ func TestTunnelWhereTheAgentBegins(t *testing.T) {
 	expect(t, conn, "220 ready\r\n")
 	write(t, conn, "EHLO")
 	expect(t, conn, "EHLO")
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.(*net.TCPConn).CloseWrite())
 	if err := expectEnd(conn); err != nil {
 		t.Error(err)
 	}

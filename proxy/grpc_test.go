@@ -15,31 +15,22 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
 // messageOf returns JSON as a message.
 func messageOf(t *testing.T, of *grpc.Type, text string) []byte {
 	t.Helper()
-	message, err := of.FromJSON(jsondoc.Parse([]byte(text)).Root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return message
+	return must.Get(of.FromJSON(jsondoc.Parse([]byte(text)).Root))(t)
 }
 
 // calls sends a message to a method through a client, and returns the message of the answer.
 func calls(t *testing.T, client *http.Client, origin, path string, message []byte) []byte {
 	t.Helper()
-	request, err := http.NewRequest("POST", origin+path, bytes.NewReader(grpc.AppendFrame(nil, message)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequest("POST", origin+path, bytes.NewReader(grpc.AppendFrame(nil, message))))(t)
 	request.Header.Set("Content-Type", "application/grpc")
-	res, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(client.Do(request))(t)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.Trailer.Get("Grpc-Status") != "0" {

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/listener"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
@@ -21,10 +22,7 @@ func allowHosts(t *testing.T, flags ...string) func(*proxy.Options, *recording.O
 	t.Helper()
 	var allowed []hostname.Pattern
 	for _, flag := range flags {
-		pattern, err := hostname.ParseAllowed(flag)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pattern := must.Get(hostname.ParseAllowed(flag))(t)
 		allowed = append(allowed, pattern)
 	}
 	return func(o *proxy.Options, _ *recording.Options) { o.AllowHosts = allowed }
@@ -84,10 +82,7 @@ func (n namedRequest) request(listener string) string {
 // ask sends a request on a connection of its own and returns the status, the mark and the text of the answer.
 func ask(t *testing.T, addr, request string) (status int, mark, text string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", addr))(t)
 	defer conn.Close()
 	write(t, conn, request)
 	return ownAnswer(t, conn)
@@ -166,10 +161,7 @@ func TestAbsoluteTargetsSayWhatToDo(t *testing.T) {
 
 // Clients that a file of hosts leads to a tap name the agent itself, or what --alias says it is.
 func TestHostOfTheAgent(t *testing.T) {
-	alias, err := proxy.ParseAlias("booker=https://booker.public")
-	if err != nil {
-		t.Fatal(err)
-	}
+	alias := must.Get(proxy.ParseAlias("booker=https://booker.public"))(t)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		o.Aliases = []proxy.Alias{alias}
 	}, "booker=http://booker.invalid:1", "other=http://other.invalid:1")
@@ -232,10 +224,7 @@ func TestHostsOfForward(t *testing.T) {
 func TestCheckHosts(t *testing.T) {
 	var allowed proxy.Options
 	allowHosts(t, toldHosts...)(&allowed, nil)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var notices []string
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "page") })
 	server := http.Server{Handler: listener.CheckHosts(pages, "127.0.0.1:0", l.Addr(), allowed.AllowHosts, func(s string) {

@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -100,9 +101,7 @@ func TestWhichCallsGetFaults(t *testing.T) {
 	var got []int
 	for _, body := range []string{askOnce, askStream, askOnce, askOnce, askOnce, askOnce, `{"no":"call"}`} {
 		status, _, _, err := askFor(t, c, url, body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, status)
 	}
 	for range 2 {
@@ -148,22 +147,15 @@ func TestFaultsWithTLS(t *testing.T) {
 func TestFaultsOfPipelinedCalls(t *testing.T) {
 	agent := newTalker(t)
 	r := newRig(t, withFaults(t, "a:status=503@#2", "a:duplicate-event=1", "a:content-type=text/plain@#5"), "a="+agent.URL)
-	conn, err := net.Dial("tcp", r.tap(0).Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", r.tap(0).Addr()))(t)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(testTimeout))
 	var all strings.Builder
 	for _, body := range []string{askOnce, askOnce, askStream, askOnce, askOnce} {
 		req, _ := http.NewRequest("POST", "http://"+r.tap(0).Addr()+"/", strings.NewReader(body))
-		if err := req.Write(&all); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, req.Write(&all))
 	}
-	if _, err := io.WriteString(conn, all.String()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, all.String()))(t)
 	in := bufio.NewReader(conn)
 	for i, want := range []string{
 		"200 application/json " + wholeAnswer, "503 application/json ", "200 text/event-stream " + eventTexts(1, 1, 2, 3),

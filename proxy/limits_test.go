@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
 )
@@ -61,17 +62,11 @@ func TestLimits(t *testing.T) {
 func TestHugeHead(t *testing.T) {
 	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
 	r := newRig(t, nil, "booker="+agent.URL)
-	request, err := http.NewRequest(http.MethodGet, r.tap(0).URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequest(http.MethodGet, r.tap(0).URL(), nil))(t)
 	for i := range 40 {
 		request.Header.Set(fmt.Sprintf("X-Large-%d", i), strings.Repeat("y", 1<<20))
 	}
-	answer, err := newClient(t).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(newClient(t).Do(request))(t)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != 431 || answer.Header.Get("X-A2atap") != relay.KindRefused ||

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -14,10 +15,7 @@ import (
 func newUnservedProxy(t *testing.T) *Proxy {
 	t.Helper()
 	recorder := recording.New(recording.Options{Sink: new(capture.Memory)})
-	p, err := New(Options{Recorder: recorder, AllowRemote: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(Options{Recorder: recorder, AllowRemote: true}))(t)
 	t.Cleanup(func() {
 		p.Close()
 		if err := recorder.Close(context.Background()); err != nil {
@@ -34,9 +32,7 @@ func TestDialRefusesLoop(t *testing.T) {
 		Name: "booker", Agent: &url.URL{Scheme: "http", Host: "agent.example"},
 		Listen: "127.0.0.1:0",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.taps = append(p.taps, tap)
 	tap.spec.Agent.Host = tap.Addr() // as if the name led here
 	conn, err := tap.dial(context.Background())

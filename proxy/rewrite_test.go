@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -194,15 +195,9 @@ func TestAnswerBeforeTheCall(t *testing.T) {
 	})
 	r := newRig(t, nil, agent.URL)
 	reader, writer := io.Pipe()
-	request, err := http.NewRequest("POST", r.tap(0).URL(), reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequest("POST", r.tap(0).URL(), reader))(t)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := newClient(t).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(newClient(t).Do(request))(t)
 	defer answer.Body.Close()
 	if answer.StatusCode != 200 {
 		t.Errorf("got %s", answer.Status)

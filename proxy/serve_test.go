@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -28,10 +29,7 @@ func TestStreamIsRecordedAsItPasses(t *testing.T) {
 		io.WriteString(w, "ent\r\n\r\ndata: second\n\ndata: rest")
 	})
 	r := newRig(t, nil, agent.URL)
-	answer, err := newClient(t).Get(r.tap(0).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(newClient(t).Get(r.tap(0).URL()))(t)
 	defer answer.Body.Close()
 	line, err := bufio.NewReader(io.LimitReader(answer.Body, 13)).ReadString('\n')
 	if err != nil || line != "data: first\n" {
@@ -46,9 +44,7 @@ func TestStreamIsRecordedAsItPasses(t *testing.T) {
 	})
 	const pause = 30 * time.Millisecond
 	time.AfterFunc(pause, func() { close(gate) })
-	if _, err := io.ReadAll(answer.Body); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.ReadAll(answer.Body))(t)
 	x := r.record()[0]
 	var raw []string
 	var numbers []int
@@ -85,10 +81,7 @@ func TestStopInMidStream(t *testing.T) {
 		close(left)
 	})
 	r := newRig(t, nil, agent.URL)
-	answer, err := newClient(t).Get(r.tap(0).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(newClient(t).Get(r.tap(0).URL()))(t)
 	defer answer.Body.Close()
 	r.follow(func(s capture.Step) bool { _, ok := s.What.(capture.ResponseEvent); return ok })
 	r.stop()
@@ -115,9 +108,7 @@ func TestGrace(t *testing.T) {
 	})
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Grace = testTimeout }, agent.URL)
 	idle, err := net.Dial("tcp", r.tap(0).Addr()) // must not hold up the end
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer idle.Close()
 	got := make(chan string, 1)
 	client := newClient(t)

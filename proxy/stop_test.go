@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -37,27 +38,17 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 	defer agent.Close()
 	sink := &stuckSink{gate: make(chan struct{})}
 	recorder := recording.New(recording.Options{Sink: sink, IfFull: recording.Wait, QueueBytes: 5000})
-	address, err := url.Parse(agent.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(agent.URL))(t)
 	p, err := New(Options{Recorder: recorder, Taps: []TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.stopTimeout = time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Serve(ctx) }()
-	conn, err := net.Dial("tcp", p.Taps()[0].Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", p.Taps()[0].Addr()))(t)
 	defer conn.Close()
 	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(conn.Read(make([]byte, 1)))(t)
 	cancel()
 	select {
 	case <-done:
@@ -74,18 +65,12 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 func TestAbandon(t *testing.T) {
 	sink := new(capture.Memory)
 	recorder := recording.New(recording.Options{Sink: sink})
-	p, err := New(Options{Recorder: recorder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(Options{Recorder: recorder}))(t)
 	defer p.Close()
 	client, other := net.Pipe()
 	defer client.Close()
 	defer other.Close()
-	tap, err := p.listen(TapSpec{Name: "a", Agent: new(url.URL), Listen: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tap := must.Get(p.listen(TapSpec{Name: "a", Agent: new(url.URL), Listen: "127.0.0.1:0"}))(t)
 	defer tap.listener.Close()
 	l := newLink(tap, client)
 	l.Request(0, []byte("GET / HTTP/1.1\r\n\r\n"))

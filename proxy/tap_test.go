@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -149,16 +150,10 @@ func TestAgentDownIsRecordedAndTapLives(t *testing.T) {
 }
 
 func TestListenErrors(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	own := fmt.Sprint(free.Addr().(*net.TCPAddr).Port)
 	free.Close()
 	tests := []struct {
@@ -211,17 +206,11 @@ func TestListenErrors(t *testing.T) {
 			defer recorder.Close(context.Background())
 			opts := proxy.Options{Recorder: recorder}
 			for _, agent := range test.agents {
-				spec, err := proxy.ParseTap(agent)
-				if err != nil {
-					t.Fatal(err)
-				}
+				spec := must.Get(proxy.ParseTap(agent))(t)
 				opts.Taps = append(opts.Taps, spec)
 			}
 			if test.alias != "" {
-				alias, err := proxy.ParseAlias(test.alias)
-				if err != nil {
-					t.Fatal(err)
-				}
+				alias := must.Get(proxy.ParseAlias(test.alias))(t)
 				opts.Aliases = append(opts.Aliases, alias)
 			}
 			p, err := proxy.New(opts)
@@ -244,10 +233,7 @@ func TestListenErrors(t *testing.T) {
 func TestNotHTTPIsRecorded(t *testing.T) {
 	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
 	r := newRig(t, nil, agent.URL)
-	conn, err := net.Dial("tcp", r.tap(0).Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", r.tap(0).Addr()))(t)
 	defer conn.Close()
 	hello := "\x16\x03\x01\x00\x05hello"
 	io.WriteString(conn, hello)

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // What has nothing to do with A2A passes the forward proxy with its bodies unrecorded; A2A is recorded whole, by what
@@ -63,16 +64,11 @@ func TestOnlyA2AIsKept(t *testing.T) {
 				{tt.method, tt.path, tt.header, tt.ask}, {"POST", "/v1/chat", "", prompt},
 			} {
 				req, err := http.NewRequestWithContext(t.Context(), ask.method, agent.URL+ask.path, strings.NewReader(ask.body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if ask.header != "" {
 					req.Header.Set(ask.header, "gzip")
 				}
-				resp, err := f.client("").Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				resp := must.Get(f.client("").Do(req))(t)
 				said, err := io.ReadAll(resp.Body)
 				resp.Body.Close()
 				if err != nil || string(said) != tt.say {

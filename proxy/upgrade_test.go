@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // A WebSocket passes a tap byte for byte, in both directions and however long. The record says that it began, and holds
@@ -18,24 +19,15 @@ func TestWebSocketPassesUnobserved(t *testing.T) {
 		take = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n"
 		size = 4 << 20
 	)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	r := newRig(t, nil, "booker=http://"+listener.Addr().String())
 	tap := r.tap(0).Addr()
-	client, err := net.Dial("tcp", tap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(net.Dial("tcp", tap))(t)
 	defer client.Close()
 	client.SetDeadline(time.Now().Add(4 * testTimeout))
 	write(t, client, strings.Replace(ask, "HOST", tap, 1))
-	agent, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(listener.Accept())(t)
 	defer agent.Close()
 	agent.SetDeadline(time.Now().Add(4 * testTimeout))
 	expect(t, agent, strings.Replace(ask, "HOST", listener.Addr().String(), 1))

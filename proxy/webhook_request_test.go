@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 )
@@ -245,10 +246,7 @@ func TestEarlyRefusals(t *testing.T) {
 					io.Copy(io.Discard, r.Body) //nolint:errcheck // what came is in the record
 				})
 				r := newRig(t, withWebhooks, "booker="+agent.URL)
-				conn, err := net.Dial("tcp", r.tap(0).Addr())
-				if err != nil {
-					t.Fatal(err)
-				}
+				conn := must.Get(net.Dial("tcp", r.tap(0).Addr()))(t)
 				defer conn.Close()
 				piece := func(text string) string {
 					if text != "" && strings.HasPrefix(framing, "Transfer") {
@@ -336,9 +334,7 @@ func TestAnswersOfAnyType(t *testing.T) {
 			})
 			r := newRig(t, withWebhooks, "booker="+agent.URL)
 			resp, err := newClient(t).Post(r.tap(0).URL(), "application/json", strings.NewReader(setConfig(hook)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer resp.Body.Close()
 			got, err := io.ReadAll(resp.Body)
 			if err != nil || string(got) != setConfig(hook) {
@@ -373,9 +369,7 @@ func TestSlowAnswersBegin(t *testing.T) {
 	configure(t, r.tap(0), agent, "http://127.0.0.1:9/h")
 	resp, err := newClient(t).Post(r.tap(0).URL(), "application/json",
 		strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"GetTask","params":{"id":"t1"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer resp.Body.Close()
 	first := make([]byte, 9)
 	_, err = io.ReadFull(resp.Body, first) // while the agent waits

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -66,27 +67,19 @@ func TestReplayCarriesOpaqueValues(t *testing.T) {
 	s := httptest.NewServer(agent)
 	defer s.Close()
 	src := record(t, s.URL, func(tapURL string) {
-		c, err := client.New(client.Interface{URL: tapURL, Protocol: client.JSONRPC10}, client.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(client.New(client.Interface{URL: tapURL, Protocol: client.JSONRPC10}, client.Options{}))(t)
 		defer c.Close()
-		first := must[*client.Result](t)(c.Send(t.Context(), client.Text("book"), client.SendOptions{})).Task
+		first := must.Get(c.Send(t.Context(), client.Text("book"), client.SendOptions{}))(t).Task
 		m := client.Text("I am asking about bk-recorded0-90ab1")
 		m.Metadata = []byte(`{"booking":"bk-recorded0-90ab1","about":"` + first.ID + `"}`)
-		if r := must[*client.Result](t)(
-			c.Send(t.Context(), m, client.SendOptions{}),
-		); r.Task.Status.State != client.Completed {
+		if r := must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t); r.Task.Status.State != client.Completed {
 			t.Fatalf("the recorded agent says %+v", r.Task)
 		}
 	})
 	live := &booker{series: "live77777", n: 40}
 	l := httptest.NewServer(live)
 	defer l.Close()
-	r, err := replay.Run(t.Context(), src, l.URL, replay.Options{Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Run(t.Context(), src, l.URL, replay.Options{Timeout: time.Second}))(t)
 	wantSame(t, r)
 	second := live.seen[len(live.seen)-1]
 	if !strings.Contains(second, "asking about bk-recorded0-90ab1") ||

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
@@ -33,9 +34,7 @@ func edited(t testing.TB, src capture.Source, edit func(x *capture.Exchange)) *c
 			}
 		}
 	}
-	return must[*capture.Memory](t)(
-		capture.ReadMemory(capture.Info{Name: "edited"}, iter.Seq2[*capture.Exchange, error](exchanges)),
-	)
+	return must.Get(capture.ReadMemory(capture.Info{Name: "edited"}, iter.Seq2[*capture.Exchange, error](exchanges)))(t)
 }
 
 // replaceIn replaces text in the answer of an exchange, and reports whether it was there.
@@ -62,13 +61,13 @@ func sentBy(x *capture.Exchange, text string) bool {
 func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, p, client.Options{})
-		send := must[*client.Result](t)
+		send := func(v *client.Result, err error) *client.Result { return must.Get(v, err)(t) }
 		var ids []string
 		for range 2 {
 			ids = append(ids, send(c.Send(t.Context(), client.Text("task-lifecycle please"), client.SendOptions{})).Task.ID)
 		}
 		for _, id := range ids {
-			must[*client.Task](t)(c.Get(t.Context(), id, nil))
+			must.Get(c.Get(t.Context(), id, nil))(t)
 		}
 		if _, err := c.Get(t.Context(), "no-such-task", nil); err == nil {
 			t.Error("an unknown task was found")
@@ -288,7 +287,7 @@ func TestReplayLeavesOut(t *testing.T) {
 	}
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
-		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only"), client.SendOptions{}))
+		must.Get(c.Send(t.Context(), client.Text("message-only"), client.SendOptions{}))(t)
 	})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -308,10 +307,10 @@ func TestReplayLeavesOut(t *testing.T) {
 func TestReplayLeavesOutOlderTasks(t *testing.T) {
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	direct := agenttest.Connect(t, agent, client.JSONRPC10, client.Options{})
-	old := must[*client.Result](t)(direct.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})).Task
+	old := must.Get(direct.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))(t).Task
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
-		must[*client.Task](t)(c.Get(t.Context(), old.ID, nil))
+		must.Get(c.Get(t.Context(), old.ID, nil))(t)
 	})
 	r := play(t, src, agenttest.Start(t, "spec", refagent.Options{}), replay.Options{Timeout: time.Second})
 	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(r.Lines[1].Why, "before the recording began") {

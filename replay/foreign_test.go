@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
@@ -25,12 +26,12 @@ func TestReplayLeavesOtherTasksAlone(t *testing.T) {
 	agentThat := func(does string) string {
 		return agenttest.Start(t, "spec", refagent.Options{Card: fmt.Appendf(nil, card, does)})
 	}
-	send := must[*client.Result](t)
+	send := func(v *client.Result, err error) *client.Result { return must.Get(v, err)(t) }
 	src := record(t, agentThat("multi-turn"), func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		task := send(c.Send(t.Context(), client.Text("book a seat"), client.SendOptions{})).Task
-		must[*client.Page](t)(c.List(t.Context(), client.ListOptions{}))
-		must[*client.Task](t)(c.Cancel(t.Context(), task.ID, nil))
+		must.Get(c.List(t.Context(), client.ListOptions{}))(t)
+		must.Get(c.Cancel(t.Context(), task.ID, nil))(t)
 	})
 	to := agentThat("message-only")
 	other := agenttest.Connect(t, to, client.JSONRPC10, client.Options{})
@@ -39,7 +40,7 @@ func TestReplayLeavesOtherTasksAlone(t *testing.T) {
 	if r.LeftOut != 1 || r.Lines[3].Status != report.LeftOut || r.Lines[3].Lacks != 2 {
 		t.Errorf("%s: %+v; want the cancel left out", r.Verdict(), r.Lines)
 	}
-	if task := must[*client.Task](t)(other.Get(t.Context(), theirs.ID, nil)); task.Status.State != client.InputRequired {
+	if task := must.Get(other.Get(t.Context(), theirs.ID, nil))(t); task.Status.State != client.InputRequired {
 		t.Errorf("the task of somebody else is %s now", task.Status.State)
 	}
 	causes := r.Causes()

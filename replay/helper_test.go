@@ -71,14 +71,3 @@ var refWays = []way{
 	{"spec rest", refAgent("spec"), client.REST10},
 	{"spec03 jsonrpc", refAgent("spec03"), client.JSONRPC03},
 }
-
-// must returns the result of a call that has to succeed.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/outbound"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -56,10 +56,7 @@ func far(t *testing.T, agent string) (at string, d *outbound.Dialer) {
 		way.Close()
 		tunnels.Wait()
 	})
-	via, err := outbound.ParseProxy(way.URL, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	via := must.Get(outbound.ParseProxy(way.URL, func(string) string { return "" }))(t)
 	return "http://agent.example", &outbound.Dialer{Proxy: via}
 }
 
@@ -102,7 +99,7 @@ func (n *notifier) post(t testing.TB, config a2a.PushConfig, text string) {
 	if to == "" {
 		return
 	}
-	r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(text)))
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(text)))(t)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-A2A-Notification-Token", config.Get("token").Text())
 	if n.at != "" {
@@ -150,7 +147,7 @@ func TestReplayReceivesFromAfar(t *testing.T) {
 		t.Errorf("without a URL: %+v, notes %q", r.Deliveries, r.Notes)
 	}
 	for range 10 { // somebody else may take the port
-		l := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		n.at = l.Addr().String()
 		l.Close()
 		o := replay.Options{
@@ -175,7 +172,7 @@ func TestReplayCannotReceive(t *testing.T) {
 	n := &notifier{says: []string{status("COMPLETED")}}
 	src, to := recordNotified(t, n), n.start(t)
 	asked := len(n.configs)
-	l := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	_, err := replay.Run(t.Context(), src, to, replay.Options{Webhook: webhook.Options{Address: l.Addr().String()}})
 	if err == nil || !strings.Contains(err.Error(), "listen for notifications on "+l.Addr().String()) ||
@@ -237,10 +234,10 @@ func TestReplayKeepsCredentialsApart(t *testing.T) {
 	agents := map[string]string{"booker": agent("booker"), "planner": agent("planner"), "hotels": agent("hotels")}
 	src := agenttest.Record(t, agenttest.Recording{}, agents, func(taps map[string]string) {
 		for _, tap := range taps {
-			c := must[*client.Client](t)(client.New(
+			c := must.Get(client.New(
 				client.Interface{URL: tap, Protocol: client.JSONRPC10}, client.Options{Token: "s3cret-as-recorded"},
-			))
-			must[*client.Result](t)(c.Send(t.Context(), client.Text("hello"), client.SendOptions{}))
+			))(t)
+			must.Get(c.Send(t.Context(), client.Text("hello"), client.SendOptions{}))(t)
 			c.Close()
 		}
 	})
@@ -259,7 +256,5 @@ func TestReplayKeepsCredentialsApart(t *testing.T) {
 	want := map[string]map[string]bool{
 		"booker": {"Bearer of-booker": true}, "planner": {"Bearer of-others": true}, "hotels": {"": true},
 	}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("credentials by agent (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "credentials by agent", want, seen)
 }

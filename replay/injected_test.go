@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -47,10 +48,7 @@ func TestFaultsMadeByTheTap(t *testing.T) {
 				continue // which has no meaning there
 			}
 			t.Run(tt.fault+" "+p.String(), func(t *testing.T) {
-				spec, err := injection.Parse("booker:" + tt.fault)
-				if err != nil {
-					t.Fatal(err)
-				}
+				spec := must.Get(injection.Parse("booker:" + tt.fault))(t)
 				name, options := "spec", refagent.Options{}
 				if p == client.GRPC03 {
 					name = "spec03"
@@ -83,10 +81,7 @@ func TestFaultsMadeByTheTap(t *testing.T) {
 				if (failed != nil) != fails || events < least {
 					t.Errorf("the client got %d events and %v", events, failed)
 				}
-				result, err := engine.Run(context.Background(), rules.All, src, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				result := must.Get(engine.Run(context.Background(), rules.All, src, nil))(t)
 				for _, f := range result.Findings {
 					if f.Side == a2a.Agent {
 						t.Errorf("the agent is blamed: %s", &f)

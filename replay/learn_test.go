@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/compare"
 )
@@ -40,9 +40,7 @@ func TestLearn(t *testing.T) {
 		x.Response.Body.Data = hidden.ReplaceAll(x.Response.Body.Data, []byte("tok-0"))
 	})
 	r, learnt, err := replay.Learn(t.Context(), src, changing(t, "m2", "COMPLETED"), replay.Options{Profile: compare.Exact})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := kinds(r); got != "1 value " || r.Differing != 1 || r.Matched != 0 {
 		t.Errorf("left is %q: %s %v", got, r.Verdict(), r.Differences)
 	}
@@ -62,9 +60,7 @@ func TestLearn(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("learnt (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "learnt", want, found)
 
 	// With all that was learnt only the change is left, also by the exact profile.
 	var lines []string
@@ -72,9 +68,7 @@ func TestLearn(t *testing.T) {
 	for range 2 {
 		r, learnt, err = replay.Learn(t.Context(), src, agent,
 			replay.Options{Profile: compare.Exact, Noise: mayDiffer(t, lines...)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, l := range learnt {
 			lines = append(lines, l.Rule)
 		}
@@ -97,9 +91,7 @@ func TestFlakyIsNotLearnt(t *testing.T) {
 		"first": {"FAILED", "COMPLETED"}, "second": {"COMPLETED", "FAILED"},
 	} {
 		r, _, err := replay.Learn(t.Context(), src, changing(t, "m1", states...), replay.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := kinds(r); got != "1 state " || r.Differing != 1 || r.Matched != 0 || r.Lines[0].Status != "differing" {
 			t.Errorf("%s: found %q: %s", run, got, r.Verdict())
 		}

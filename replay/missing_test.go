@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/client/auth"
 )
 
@@ -23,9 +24,7 @@ func TestMissingSecrets(t *testing.T) {
 	for i, head := range heads {
 		seq := uint64(i) + 1
 		opened := capture.Opened{Agent: capture.Peer{Name: "booker"}, Head: []byte(head)}
-		if err := memory.Append(capture.Step{Seq: seq, What: opened}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memory.Append(capture.Step{Seq: seq, What: opened}))
 		p.plan.entries = append(p.plan.entries, &entry{seq: seq, agent: "booker"})
 	}
 	for name, test := range map[string]struct {
@@ -49,9 +48,7 @@ func TestMissingSecrets(t *testing.T) {
 		p.targets["booker"] = &target{authorize: test.authorize}
 		var got []string
 		p.opts.OnMissing = func(m *Missing) { got = append(got, m.String()+": "+m.Credentials()) }
-		if err := p.tellMissing(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.tellMissing(t.Context()))
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got\n%q, want\n%q", name, got, test.want)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 func TestNotes(t *testing.T) {
@@ -14,7 +14,5 @@ func TestNotes(t *testing.T) {
 		n.add("once", "once")
 	}
 	want := []string{"exchange 0 was sent late (and 999 more of this kind)", "once"}
-	if diff := cmp.Diff(want, n.texts()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, n.texts())
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // A turn is a request of a session and what the agent answers. In the answer {{ID}} is the id of the request in
@@ -92,13 +93,13 @@ func (k *session) record(t testing.TB, agent string) *capture.Memory {
 				method, path = http.MethodPost, "/"
 				body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, n.method, n.params)
 			}
-			r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), method, tapURL+path, strings.NewReader(body)))
+			r := must.Get(http.NewRequestWithContext(t.Context(), method, tapURL+path, strings.NewReader(body)))(t)
 			r.Header.Set("Content-Type", "application/json")
 			if k.version != "" {
 				r.Header.Set("A2A-Version", k.version)
 			}
-			res := must[*http.Response](t)((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))
-			must[[]byte](t)(io.ReadAll(res.Body))
+			res := must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))(t)
+			must.Get(io.ReadAll(res.Body))(t)
 			res.Body.Close()
 		}
 	})

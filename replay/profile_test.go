@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/compare"
 	"a2atap/replay/noise"
@@ -94,5 +95,5 @@ func kinds(r *report.Report) string {
 // mayDiffer returns rules of what may differ, as in a file.
 func mayDiffer(t testing.TB, lines ...string) *noise.Rules {
 	t.Helper()
-	return noise.New(must[[]noise.Rule](t)(noise.Read(strings.NewReader(strings.Join(lines, "\n")), "rules"))...)
+	return noise.New(must.Get(noise.Read(strings.NewReader(strings.Join(lines, "\n")), "rules"))(t)...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
@@ -50,15 +51,9 @@ func TestEveryRuleIsProvoked(t *testing.T) {
 
 func saysWhyNot(t *testing.T, id string) bool {
 	t.Helper()
-	files, err := filepath.Glob("../analyzer/rules/testdata/*/" + id + ".txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../analyzer/rules/testdata/*/" + id + ".txtar"))(t)
 	for _, file := range files {
-		tr, err := transcript.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := must.Get(transcript.ReadFile(file))(t)
 		for line := range strings.Lines(tr.Comment) {
 			if reason, found := strings.CutPrefix(line, whyNot); found {
 				return strings.TrimSpace(reason) != ""

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
@@ -119,17 +121,11 @@ func appended(t testing.TB, src capture.Source, x *capture.Exchange, seq uint64)
 	t.Helper()
 	m := capture.NewMemory(capture.Info{Name: "appended"})
 	for old, err := range src.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Append(old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, m.Append(old))
 	}
 	x.Seq = seq
-	if err := m.Append(capture.Steps(x)...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Append(capture.Steps(x)...))
 	return m
 }
 
@@ -160,11 +156,11 @@ func recordPush(t testing.TB, w way) *capture.Memory {
 	mem := record(t, w.start(t), func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, w.protocol, client.Options{})
 		m := client.Text("multi-turn")
-		task := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})).Task
-		must[*client.PushConfig](t)(c.CreatePush(t.Context(), client.PushConfig{TaskID: task.ID, URL: hook.URL + "/a"}))
+		task := must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t).Task
+		must.Get(c.CreatePush(t.Context(), client.PushConfig{TaskID: task.ID, URL: hook.URL + "/a"}))(t)
 		m = client.Text("done")
 		m.TaskID, m.ContextID = task.ID, task.ContextID
-		must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{}))
+		must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t)
 		select {
 		case <-delivered:
 		case <-time.After(replay.DefaultTimeout):
@@ -179,14 +175,10 @@ func recordPush(t testing.TB, w way) *capture.Memory {
 func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
 	var head strings.Builder
 	head.WriteString("POST " + r.URL.Path + " HTTP/1.1\r\nHost: " + r.Host + "\r\n")
-	if err := r.Header.Write(&head); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, r.Header.Write(&head))
 	head.WriteString("\r\n")
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, err)
 	return &capture.Exchange{
 		Started: time.Now().UTC(), State: capture.StateClosed,
 		Client: capture.Peer{Name: "booker"}, Agent: capture.Peer{Name: "webhook", URL: "http://" + r.Host},

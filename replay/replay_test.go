@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
@@ -20,7 +21,7 @@ func everything(t testing.TB, p client.Protocol) func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second, Token: cardToken})
 		followAndCancel(t, c)
 		if p != client.JSONRPC03 {
-			must[*client.Card](t)(c.ExtendedCard(t.Context()))
+			must.Get(c.ExtendedCard(t.Context()))(t)
 		}
 	}
 }
@@ -30,8 +31,8 @@ func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second})
 		ctx := t.Context()
-		send := must[*client.Result](t)
-		task := must[*client.Task](t)
+		send := func(v *client.Result, err error) *client.Result { return must.Get(v, err)(t) }
+		task := func(v *client.Task, err error) *client.Task { return must.Get(v, err)(t) }
 		send(c.Send(ctx, client.Text("message-only hello"), client.SendOptions{}))
 		done := send(c.Send(ctx, client.Text("task-lifecycle please"), client.SendOptions{})).Task
 		task(c.Get(ctx, done.ID, nil))
@@ -56,9 +57,9 @@ func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 		cancelWhileStreaming(t, c)
 		failed := send(c.Send(ctx, client.Text("task-failure please"), client.SendOptions{})).Task
 		if p != client.JSONRPC03 {
-			must[*client.Page](t)(c.List(ctx, client.ListOptions{ContextID: failed.ContextID}))
-			page := must[*client.Page](t)(c.List(ctx, client.ListOptions{PageSize: 2}))
-			must[*client.Page](t)(c.List(ctx, client.ListOptions{PageSize: 2, PageToken: page.NextPageToken}))
+			must.Get(c.List(ctx, client.ListOptions{ContextID: failed.ContextID}))(t)
+			page := must.Get(c.List(ctx, client.ListOptions{PageSize: 2}))(t)
+			must.Get(c.List(ctx, client.ListOptions{PageSize: 2, PageToken: page.NextPageToken}))(t)
 		}
 	}
 }
@@ -73,7 +74,7 @@ func cancelWhileStreaming(t testing.TB, c *client.Client) {
 		}
 		if e.State() == client.Working && !canceled {
 			canceled = true
-			must[*client.Task](t)(c.Cancel(t.Context(), taskOf(e), nil))
+			must.Get(c.Cancel(t.Context(), taskOf(e), nil))(t)
 		}
 	}
 }

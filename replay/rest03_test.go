@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -16,8 +17,8 @@ func TestReplayOfREST03(t *testing.T) {
 	agent := agenttest.Start(t, "spec03-rest", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.REST03, client.Options{})
-		id := must[*client.Result](t)(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})).Task.ID
-		must[*client.Task](t)(c.Get(t.Context(), id, nil))
+		id := must.Get(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))(t).Task.ID
+		must.Get(c.Get(t.Context(), id, nil))(t)
 	})
 	withoutCard := edited(t, src, func(x *capture.Exchange) {
 		if x.Seq == 1 {

@@ -17,10 +17,11 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
-	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
@@ -79,17 +80,13 @@ func startScript(t testing.TB, does script) string {
 	t.Helper()
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body) // only then is it noticed that the client leaves
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		var asked struct {
 			ID     json.RawMessage
 			Method string
 		}
 		if asked.Method = r.Method; r.Method == http.MethodPost {
-			if err := json.Unmarshal(body, &asked); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, json.Unmarshal(body, &asked))
 		}
 		if does[asked.Method] == nil {
 			http.Error(w, "unknown", http.StatusNotFound)
@@ -105,10 +102,10 @@ func startScript(t testing.TB, does script) string {
 func call(t testing.TB, to, method, params string) *http.Response {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
-	r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(body)))
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(body)))(t)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
-	return must[*http.Response](t)((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))
+	return must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))(t)
 }
 
 // ask calls, and reads the answer whole.
@@ -116,7 +113,7 @@ func ask(t testing.TB, to, method, params string) {
 	t.Helper()
 	res := call(t, to, method, params)
 	defer res.Body.Close()
-	must[[]byte](t)(io.ReadAll(res.Body))
+	must.Get(io.ReadAll(res.Body))(t)
 }
 
 // readAndLeave calls, and leaves the stream after so many events.
@@ -160,11 +157,7 @@ func within(t testing.TB, src capture.Source, to string, o replay.Options) *repo
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	r, err := replay.Run(ctx, src, to, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(replay.Run(ctx, src, to, o))(t)
 }
 
 // No agent keeps a replay from ending: not by pings, not by dripping an answer, not by repeating itself.
@@ -397,8 +390,8 @@ func TestReplayOfFaultyClients(t *testing.T) {
 		return to
 	}
 	src := record(t, agent(""), func(tapURL string) {
-		res := must[*http.Response](t)(http.Get(tapURL + "/.well-known/agent-card.json"))
-		must[[]byte](t)(io.ReadAll(res.Body))
+		res := must.Get(http.Get(tapURL + "/.well-known/agent-card.json"))(t)
+		must.Get(io.ReadAll(res.Body))(t)
 		res.Body.Close()
 		ask(t, tapURL, "SendMessage", hello)
 		http.DefaultClient.CloseIdleConnections()
@@ -411,10 +404,8 @@ func TestReplayOfFaultyClients(t *testing.T) {
 			t.Errorf("the recorded client's: %s", f.String())
 		}
 	}
-	if err := kept.Close(); err != nil {
-		t.Fatal(err)
-	}
-	judged := must[*judgment.Result](t)(engine.Run(t.Context(), rules.All, kept, nil))
+	must.Do(t, kept.Close())
+	judged := must.Get(engine.Run(t.Context(), rules.All, kept, nil))(t)
 	if !slices.ContainsFunc(judged.Findings, func(f analysis.Finding) bool { return f.Side == a2a.Client }) {
 		t.Errorf("the client breaks no rule, and so proves nothing: %v", judged.Findings)
 	}

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/compare"
 	"a2atap/replay/peers"
@@ -32,9 +32,7 @@ func recordSDK(t *testing.T, p peers.Pair) *capture.Memory {
 	return record(t, p.Agent.Start(t).URL, func(tapURL string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if err := p.Client.Converse(ctx, t, tapURL, p.Binding); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Client.Converse(ctx, t, tapURL, p.Binding))
 	})
 }
 
@@ -118,9 +116,7 @@ func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
 			var unknown uint64
 			var answers [][]byte
 			for x, err := range src.Exchanges(t.Context(), 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				switch r := reading.Read(x); {
 				case r.Call.Operation == a2a.SendMessage:
 					sends = append(sends, x.Seq)
@@ -155,9 +151,7 @@ func TestConversationIsWhole(t *testing.T) {
 			t.Parallel()
 			seen := make(map[string]bool)
 			for x, err := range recordSDK(t, p).Exchanges(t.Context(), 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				seen[reading.Read(x).Call.Operation.String()] = true
 			}
 			want := []string{
@@ -168,9 +162,7 @@ func TestConversationIsWhole(t *testing.T) {
 			if p.Client.Name == peers.Go03Client.Name {
 				want = want[:len(want)-1] // see its driver
 			}
-			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(seen))); diff != "" {
-				t.Errorf("operations (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "operations", want, slices.Sorted(maps.Keys(seen)))
 		})
 	}
 }

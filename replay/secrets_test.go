@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
 )
@@ -42,10 +43,7 @@ func (p *player) sent(t *testing.T, authorize auth.Method, was string) string {
 	t.Helper()
 	line, fields, _ := strings.Cut(was, "\r\n")
 	recorded := capture.ParseRequestHead([]byte("GET " + line + " HTTP/1.1\r\n" + fields + "\r\n\r\n"))
-	s, err := (&target{authorize: authorize}).secretsFor(t.Context(), &recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get((&target{authorize: authorize}).secretsFor(t.Context(), &recorded))(t)
 	got := []string{p.withSecrets(recorded.Target, s)}
 	for _, f := range recorded.Fields {
 		if value, ok := p.field(nil, f, s); ok {
@@ -86,10 +84,7 @@ func FuzzSecrets(f *testing.F) {
 		for _, authorize := range []auth.Method{nil, auth.Bearer("t"), auth.Query("key", "x")} {
 			p, to := &player{}, &target{authorize: authorize}
 			recorded := capture.Head{Target: text}
-			s, err := to.secretsFor(t.Context(), &recorded)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(to.secretsFor(t.Context(), &recorded))(t)
 			got := p.withSecrets(text, s)
 			_, query, _ := strings.Cut(text, "?")
 			_, now, _ := strings.Cut(got, "?")

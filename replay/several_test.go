@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 )
 
@@ -33,7 +34,7 @@ func TestReplayToSeveralAgents(t *testing.T) {
 	two := record(t, second, func(tapURL string) { ask(t, tapURL, "GetTask", theID) })
 	x, y := lastExchange(t, one), lastExchange(t, two)
 	y.Seq, y.Agent.Name = 2, "planner"
-	both := must[*capture.Memory](t)(capture.ReadMemory(capture.Info{Name: "both"}, capture.Each(x, y)))
+	both := must.Get(capture.ReadMemory(capture.Info{Name: "both"}, capture.Each(x, y)))(t)
 	first, second = agents("task-00000009", "ctx-00000009")
 	named := map[string]string{"planner": second}
 	wantSame(t, within(t, both, first, replay.Options{Agents: named}))

@@ -7,6 +7,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -18,15 +19,10 @@ func TestSingleOverGRPC(t *testing.T) {
 	m, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/GetTask")
 	doc := a2a.Parse([]byte(`{"id":"none"}`))
 	codec := grpc.Codec{Type: m.Request}
-	body, err := codec.Write(doc.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(codec.Write(doc.Root))(t)
 	s, err := replay.NewSingle(single(agent, string(body), "POST /lf.a2a.v1.A2AService/GetTask HTTP/2", "Host: tap",
 		"a2a-version: 1.0", "content-type: application/grpc", "te: trailers"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	memory := capture.NewMemory(capture.Info{})
 	x, from, err := s.Send(t.Context(), replay.SingleOptions{Sink: memory})
 	if err != nil || from == "" {

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 )
 
@@ -45,26 +46,19 @@ func TestSingleOnTheWire(t *testing.T) {
 	x := single("http://elsewhere.example/base", `{"token":"`+hidden+`"}`,
 		"POST http://recorded.example/rpc?a=%20&key="+hidden+" HTTP/1.1", "Host: recorded.example", "X-Own: 1",
 		"Connection: X-Hop", "X-Hop: 2", "Authorization: Bearer "+hidden, "Transfer-Encoding: chunked")
-	s, err := replay.NewSingle(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(replay.NewSingle(x))(t)
 	if s.URL != "http://recorded.example/rpc?a=%20" || s.Here() || !s.Placeholders {
 		t.Errorf("it goes to %s, here %v, placeholders %v", s.URL, s.Here(), s.Placeholders)
 	}
 	if want := []string{"query parameter key", "header Authorization"}; !slices.Equal(s.Unsent, want) {
 		t.Errorf("not sent: %q, want %q", s.Unsent, want)
 	}
-	if err := s.Through(server.URL + "/somewhere"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Through(server.URL+"/somewhere"))
 	if s.URL != server.URL+"/rpc?a=%20" || !s.Here() || len(s.Unsent) != 2 {
 		t.Errorf("through the tap it goes to %s, here %v, without %q", s.URL, s.Here(), s.Unsent)
 	}
 	answer, from, err := s.Send(t.Context(), replay.SingleOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := <-got
 	if r.Header.Get("X-Own") != "1" || r.Header.Get("X-Hop") != "" || r.Header.Get("Authorization") != "" ||
 		r.Header.Get("Body") != string(x.Request.Body.Data) || r.RequestURI != "/rpc?a=%20" {
@@ -102,25 +96,17 @@ func (c endsWhenAsked) Err() error {
 
 // Nothing is left open where the user cancels just when the agent is reached.
 func TestSingleIsCanceledOnceConnected(t *testing.T) {
-	agent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer agent.Close()
 	s, err := replay.NewSingle(single("http://"+agent.Addr().String(), "", "GET /x HTTP/1.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	_, _, err = s.Send(endsWhenAsked{ctx, cancel}, replay.SingleOptions{})
 	if err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("sent: %v", err)
 	}
-	conn, err := agent.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(agent.Accept())(t)
 	defer conn.Close()
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {

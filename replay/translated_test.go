@@ -15,6 +15,8 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
@@ -36,10 +38,7 @@ func startPolyglot(t testing.TB, fault string) string {
 		if name == "spec" {
 			o.Fault = fault
 		}
-		a, err := refagent.New(name, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(refagent.New(name, o))(t)
 		t.Cleanup(a.Close)
 		mux.Handle(a.Path()+"/", a)
 		mux.Handle(a.Path(), a)
@@ -68,9 +67,7 @@ func polyglotCard(t testing.TB, origin string) string {
 	card["url"], card["preferredTransport"], card["protocolVersion"] = origin+"/spec03", "JSONRPC", "0.3.0"
 	card["additionalInterfaces"] = []any{map[string]any{"url": origin + "/spec03-rest", "transport": "HTTP+JSON"}}
 	text, err := json.Marshal(card)
-	if err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, err)
 	return string(text)
 }
 
@@ -78,23 +75,21 @@ func polyglotCard(t testing.TB, origin string) string {
 func converse(t testing.TB, c *client.Client) {
 	t.Helper()
 	ctx := t.Context()
-	sent := must[*client.Result](t)(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
+	sent := must.Get(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))(t)
 	answer := client.Text("done")
 	answer.TaskID, answer.ContextID = sent.Task.ID, sent.Task.ContextID
-	must[*client.Result](t)(c.Send(ctx, answer, client.SendOptions{}))
-	must[*client.Task](t)(c.Get(ctx, sent.Task.ID, new(2)))
+	must.Get(c.Send(ctx, answer, client.SendOptions{}))(t)
+	must.Get(c.Get(ctx, sent.Task.ID, new(2)))(t)
 	for _, err := range c.Stream(ctx, client.Text("streaming please"), client.SendOptions{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	for _, skill := range []string{"data-types please", "task-failure please"} {
-		must[*client.Result](t)(c.Send(ctx, client.Text(skill), client.SendOptions{}))
+		must.Get(c.Send(ctx, client.Text(skill), client.SendOptions{}))(t)
 	}
-	must[*client.Result](t)(c.Send(ctx, client.Text("message-only hello"), client.SendOptions{ReturnImmediately: true}))
+	must.Get(c.Send(ctx, client.Text("message-only hello"), client.SendOptions{ReturnImmediately: true}))(t)
 	// A task that waits for its client: what its history says when it is canceled is not chance, as with one that works.
-	waiting := must[*client.Result](t)(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
-	must[*client.Task](t)(c.Cancel(ctx, waiting.Task.ID, nil))
+	waiting := must.Get(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))(t)
+	must.Get(c.Cancel(ctx, waiting.Task.ID, nil))(t)
 	var refused *client.Error
 	if _, err := c.Get(ctx, "nobody-knows-4711", nil); !errors.As(err, &refused) {
 		t.Fatalf("a task that is not there is answered with %v", err)
@@ -103,12 +98,10 @@ func converse(t testing.TB, c *client.Client) {
 		t.Fatalf("a task that has ended is canceled: %v", err)
 	}
 	hook := client.PushConfig{TaskID: sent.Task.ID, ID: "h1", URL: "http://127.0.0.1:9/hook", Token: "t"}
-	config := must[*client.PushConfig](t)(c.CreatePush(ctx, hook))
-	must[*client.PushConfig](t)(c.GetPush(ctx, sent.Task.ID, config.ID))
-	must[[]client.PushConfig](t)(c.ListPush(ctx, sent.Task.ID))
-	if err := c.DeletePush(ctx, sent.Task.ID, config.ID); err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(c.CreatePush(ctx, hook))(t)
+	must.Get(c.GetPush(ctx, sent.Task.ID, config.ID))(t)
+	must.Get(c.ListPush(ctx, sent.Task.ID))(t)
+	must.Do(t, c.DeletePush(ctx, sent.Task.ID, config.ID))
 }
 
 // A session of any binding and dialect is played in any other without a difference.
@@ -143,9 +136,7 @@ func TestReplayTranslated(t *testing.T) {
 func wantSpoken(t *testing.T, src capture.Source, o replay.Options) {
 	t.Helper()
 	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		head := capture.ParseRequestHead(x.Request.Head)
 		var known a2a.Known
 		known.Add(a2a.Interface{URL: "http://a/spec03-rest", Binding: a2a.HTTPJSON, Dialects: a2a.Of(a2a.V0_3)},
@@ -199,8 +190,8 @@ func TestReplayTranslatedFindsFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src := record(t, startPolyglot(t, ""), func(tapURL string) {
-				sent := must[*client.Result](t)(agenttest.Connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
-					client.Text("task-lifecycle"), client.SendOptions{}))
+				sent := must.Get(agenttest.Connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
+					client.Text("task-lifecycle"), client.SendOptions{}))(t)
 				if sent.Task == nil || len(sent.Task.Artifacts) == 0 {
 					t.Fatalf("the recorded agent gave %s", sent.Raw)
 				}
@@ -219,9 +210,7 @@ func startPlanted(t *testing.T, plant func(string) string) string {
 	agent := startPolyglot(t, "")
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		out, err := http.NewRequestWithContext(r.Context(), r.Method, agent+r.URL.RequestURI(), bytes.NewReader(body))
 		if err != nil {
 			t.Error(err)
@@ -235,9 +224,7 @@ func startPlanted(t *testing.T, plant func(string) string) string {
 		}
 		defer resp.Body.Close()
 		answer, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		text := strings.ReplaceAll(string(answer), agent, "http://"+r.Host)
 		if r.Method != http.MethodGet || strings.Contains(r.URL.Path, "/tasks") {
 			text = plant(text)
@@ -259,12 +246,10 @@ func TestReplayTranslatedLeavesOut(t *testing.T) {
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
-		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
+		must.Get(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))(t)
 		resp, err := http.Post(c.Endpoint().URL, "application/json",
 			strings.NewReader(`[{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}]`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		resp.Body.Close()
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	})
@@ -284,7 +269,7 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec03", refagent.Options{}), func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC03, client.Options{})
-		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
+		must.Get(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))(t)
 	})
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	r := play(t, src, agent, replay.Options{})

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 	"a2atap/proxy/webhook"
 	"a2atap/replay/internal/agenttest"
 )
@@ -54,10 +55,7 @@ func TestFaultsOfNotifications(t *testing.T) {
 					if token != "" {
 						request.Header.Set("X-A2A-Notification-Token", token)
 					}
-					answer, err := http.DefaultClient.Do(request)
-					if err != nil {
-						t.Fatal(err)
-					}
+					answer := must.Get(http.DefaultClient.Do(request))(t)
 					answer.Body.Close()
 				}
 				const message = `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message",` +
@@ -69,10 +67,7 @@ func TestFaultsOfNotifications(t *testing.T) {
 					test.token)
 				http.DefaultClient.CloseIdleConnections()
 			})
-			result, err := engine.Run(t.Context(), rules.All, mem, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Get(engine.Run(t.Context(), rules.All, mem, nil))(t)
 			var got []string
 			for _, f := range result.Findings {
 				if strings.HasPrefix(f.Rule.ID, "hook-") && f.Rule.ID != "hook-https" {
@@ -83,9 +78,7 @@ func TestFaultsOfNotifications(t *testing.T) {
 				t.Errorf("found are %q, want %q", got, test.want)
 			}
 			for x, err := range mem.Exchanges(t.Context(), 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if all := fmt.Sprintf("%s %s %v %v", x.Request.Head, x.Request.Body.Data, x.Rewrites, x.Notes); strings.Contains(
 					all, secret) || strings.Contains(all, "tok-12345678") {
 					t.Errorf("a secret is recorded: %s", all)

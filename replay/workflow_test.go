@@ -21,6 +21,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
@@ -40,11 +41,9 @@ func TestReplayPolls(t *testing.T) {
 			polls := 0
 			src := record(t, w.start(t), func(tapURL string) {
 				c := agenttest.Connect(t, tapURL, w.protocol, client.Options{})
-				id := must[*client.Result](t)(
-					c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true}),
-				).Task.ID
+				id := must.Get(c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true}))(t).Task.ID
 				for ended := false; !ended; polls++ {
-					ended = must[*client.Task](t)(c.Get(t.Context(), id, nil)).Status.State.Terminal()
+					ended = must.Get(c.Get(t.Context(), id, nil))(t).Status.State.Terminal()
 				}
 			})
 			r := play(t, src, startLaggard(t, name, polls+1), replay.Options{})
@@ -63,10 +62,7 @@ func TestReplayPolls(t *testing.T) {
 // startLaggard runs a reference agent that answers the first so many questions for a task as if it were still at work.
 func startLaggard(t *testing.T, name string, answers int) string {
 	t.Helper()
-	inner, err := refagent.New(name, refagent.Options{StepTime: time.Millisecond, Push: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(refagent.New(name, refagent.Options{StepTime: time.Millisecond, Push: true}))(t)
 	var asked atomic.Int64
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -104,9 +100,7 @@ func TestReplayLeavesStreams(t *testing.T) {
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
 		for e, err := range c.Stream(t.Context(), client.Text("task-cancel please"), client.SendOptions{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if e.State() == client.Working {
 				break
 			}
@@ -127,9 +121,7 @@ func TestReplayLeavesStreams(t *testing.T) {
 func lastExchange(t testing.TB, src capture.Source) (last *capture.Exchange) {
 	t.Helper()
 	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		last = x
 	}
 	return last
@@ -138,10 +130,7 @@ func lastExchange(t testing.TB, src capture.Source) (last *capture.Exchange) {
 // Exchanges that overlapped overlap again: an agent that answers none before all are there gets its answer out.
 func TestReplayIsConcurrent(t *testing.T) {
 	const clients = 8
-	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
 	var mu sync.Mutex
 	waiting, gate := 0, make(chan struct{})
@@ -179,10 +168,7 @@ func TestReplayIsConcurrent(t *testing.T) {
 
 // Credentials stand where the recording has placeholders; without any the header is not sent, and the report says so.
 func TestReplayPutsCredentials(t *testing.T) {
-	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.Header.Get("Authorization") != "Bearer s3cret" {
@@ -195,7 +181,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	defer agent.Close()
 	src := record(t, agent.URL+inner.Path(), func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{Token: "s3cret"})
-		must[*client.Result](t)(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))
+		must.Get(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))(t)
 	})
 	if x := lastExchange(t, src); sentBy(x, "s3cret") {
 		t.Fatalf("the recording holds the token: %s", x.Request.Head)
@@ -214,9 +200,7 @@ func TestReplayKeepsTraffic(t *testing.T) {
 	src := record(t, agent, twoTasks(t, client.REST10))
 	kept := capture.NewMemory(capture.Info{Name: "replayed"})
 	wantSame(t, play(t, src, agent, replay.Options{Sink: kept}))
-	if err := kept.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, kept.Close())
 	result, err := engine.Run(t.Context(), rules.All, kept, nil)
 	if err != nil || len(result.Findings) > 0 || result.Counts.Judged == 0 {
 		t.Errorf("the kept traffic: %d judged, findings %v, %v", result.Counts.Judged, result.Findings, err)
@@ -229,9 +213,7 @@ func TestReplaySinkFails(t *testing.T) {
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.REST10))
 	closed := capture.NewMemory(capture.Info{})
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, closed.Close())
 	r, err := replay.Run(t.Context(), src, agent, replay.Options{Sink: closed})
 	if err == nil || !strings.Contains(err.Error(), "record the replayed traffic") {
 		t.Errorf("error %v; want one that says that the traffic was not recorded", err)
@@ -242,10 +224,7 @@ func TestReplaySinkFails(t *testing.T) {
 func TestReplayErrors(t *testing.T) {
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.JSONRPC10))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	deaf := "http://" + l.Addr().String()
 	l.Close()
 	canceled, cancel := context.WithCancel(t.Context())
@@ -297,16 +276,10 @@ func TestReplayOfNothing(t *testing.T) {
 
 // With a wait, the agent may begin to listen later.
 func TestReplayWaits(t *testing.T) {
-	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	addr := l.Addr().String()
 	l.Close()
 	done := make(chan struct{})
@@ -330,10 +303,7 @@ func TestReplayWaits(t *testing.T) {
 // An agent that has moved its interfaces is followed by its card.
 func TestReplayFollowsTheCard(t *testing.T) {
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
-	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
 	mux := http.NewServeMux()
 	mux.Handle("/moved/to/here/", http.StripPrefix("/moved/to/here", rewriteCard(inner, "/moved/to/here")))
@@ -368,14 +338,12 @@ func TestReplayOfConditionalCards(t *testing.T) {
 	src := record(t, agent, func(tapURL string) {
 		tag := ""
 		for i, want := range []int{http.StatusOK, http.StatusNotModified} {
-			r := must[*http.Request](t)(
-				http.NewRequestWithContext(t.Context(), http.MethodGet, tapURL+"/.well-known/agent-card.json", nil),
-			)
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, tapURL+"/.well-known/agent-card.json", nil))(t)
 			if tag != "" {
 				r.Header.Set("If-None-Match", tag)
 			}
 			transport := &http.Transport{DisableKeepAlives: true}
-			res := must[*http.Response](t)(transport.RoundTrip(r))
+			res := must.Get(transport.RoundTrip(r))(t)
 			res.Body.Close()
 			if tag = res.Header.Get("ETag"); res.StatusCode != want {
 				t.Errorf("fetch %d: status %d, want %d", i+1, res.StatusCode, want)
@@ -385,7 +353,7 @@ func TestReplayOfConditionalCards(t *testing.T) {
 	wantSame(t, play(t, src, agent, replay.Options{}))
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("If-None-Match")
-		res := must[*http.Response](t)(http.Get(agent + "/.well-known/agent-card.json"))
+		res := must.Get(http.Get(agent + "/.well-known/agent-card.json"))(t)
 		defer res.Body.Close()
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "max-age=60")

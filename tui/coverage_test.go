@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/tuitest"
@@ -22,14 +23,9 @@ func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := journey(t)
 		u := newUI(t, src, 200, 40, Options{})
-		result, err := engine.Run(t.Context(), rules.All, src, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(engine.Run(t.Context(), rules.All, src, nil))(t)
 		var check bytes.Buffer
-		if err := report.Text(&check, &report.Report{Result: result, Rules: rules.All}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Text(&check, &report.Report{Result: result, Rules: rules.All}))
 		u.press("c")
 		for _, words := range strings.Split(check.String(), "\n") {
 			if words, _, _ = strings.Cut(words, "; --coverage"); strings.Contains(words, "observed") {
@@ -90,10 +86,7 @@ func TestCoverageGrows(t *testing.T) {
 func TestCoverageOfVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := tuitest.Growing(t, 3)
-		info, err := m.Reader().Info(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(m.Reader().Info(t.Context()))(t)
 		v := load.NewVerdicts(info.Arrivals)
 		u := newUI(t, m.Reader(), 160, 30, Options{Verdicts: v})
 		u.press("c")
@@ -102,10 +95,7 @@ func TestCoverageOfVerdicts(t *testing.T) {
 		for n := uint64(1); n <= 3; n++ {
 			tuitest.Record(t, later, tuitest.Call(n, fmt.Sprint("u-", n), "TASK_STATE_COMPLETED"))
 		}
-		result, err := engine.Run(t.Context(), rules.All, later.Reader(), nil, engine.Watched(v.Watch()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(engine.Run(t.Context(), rules.All, later.Reader(), nil, engine.Watched(v.Watch())))(t)
 		v.Judged(info.Arrivals+1, result.Counts, false)
 		u.pass(5 * time.Second)
 		u.sees("6 of 6 calls succeeded")

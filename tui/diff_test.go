@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
 )
@@ -32,14 +33,10 @@ func TestDiffOfExchanges(t *testing.T) {
 			KeepNow: func(x *capture.Exchange) bool { return x.Seq == 2 },
 			Sides:   report.Sides{Was: "exchange 1", Now: "exchange 2", Each: report.OneExchange},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		u.sees(want.Verdict())
 		var text strings.Builder
-		if err := report.Text(&text, want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Text(&text, want))
 		for words := range strings.Lines(text.String()) {
 			u.sees(strings.TrimSpace(words))
 		}

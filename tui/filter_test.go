@@ -8,11 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
 )
@@ -32,9 +31,7 @@ func TestFilterByWorkflow(t *testing.T) {
 			{"workflow:>3 or agent:payer", []uint64{3, 4}},
 		} {
 			u.press("/", "ctrl+u").typed(c.expr).press("enter")
-			if diff := cmp.Diff(c.want, append([]uint64(nil), u.matches()...)); diff != "" {
-				t.Errorf("%s, -want +got:\n%s", c.expr, diff)
-			}
+			expect.Same(t, c.expr, c.want, append([]uint64(nil), u.matches()...))
 		}
 	})
 }
@@ -47,9 +44,7 @@ func TestFilterByWorkflowFollowsLinks(t *testing.T) {
 		sees := func(when string, want ...uint64) {
 			t.Helper()
 			u.pass(5 * time.Second)
-			if diff := cmp.Diff(want, u.matches()); diff != "" {
-				t.Errorf("%s, -want +got:\n%s", when, diff)
-			}
+			expect.Same(t, when, want, u.matches())
 		}
 		sees("before anything is known", 1)
 		v.Linked(workflow.Link{Exchange: 2, Workflow: 1, Parent: 1, By: workflow.ByTrace})

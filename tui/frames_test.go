@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // A state is one of the inspector whose screen is kept as a golden file.
@@ -107,7 +108,7 @@ func TestFrames(t *testing.T) {
 // isKept compares the screen with the golden file of a state.
 func (u *ui) isKept(state string) {
 	u.t.Helper()
-	golden(u.t, filepath.Join("testdata", "frames", state+".txt"), u.screen())
+	expect.Golden(u.t, *update, filepath.Join("testdata", "frames", state+".txt"), u.screen())
 }
 
 // follow presses keys; what is not a key is typed.

@@ -11,9 +11,9 @@ import (
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/style"
 	"a2atap/tui/tuitest"
 )
@@ -142,9 +142,7 @@ func TestThemesDifferInColourOnly(t *testing.T) {
 			t.Error("light looks like dark")
 		}
 		u.press("t", "t", "t", "k")
-		if diff := cmp.Diff(before, u.screen()); diff != "" {
-			t.Errorf("the text differs, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "the text differs", before, u.screen())
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/tui/detail"
 	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
@@ -36,11 +37,7 @@ func readingOf(t *testing.T, src capture.Source) *kept.Reading {
 
 func openReading(t *testing.T, shelf capture.Shelf, of []*analysis.Rule) *kept.Reading {
 	t.Helper()
-	r, err := kept.Open(t.Context(), shelf, of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(kept.Open(t.Context(), shelf, of))(t)
 }
 
 // warmUp has what packs and unpacks readings be made outside of any bubble, since all tests share it.
@@ -318,9 +315,7 @@ func newJudging(t *testing.T) *judging {
 func (r *judging) judge() {
 	r.t.Helper()
 	for s, err := range r.m.Reader().Steps(r.t.Context(), r.next) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		r.next = s.Arrival + 1
 		for _, f := range r.engine.Step(s) {
 			r.writer.Found(f)
@@ -340,9 +335,7 @@ func (r *judging) end() {
 // close ends the recording, before it is judged to its end.
 func (r *judging) close() {
 	r.t.Helper()
-	if err := r.m.Close(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.m.Close())
 }
 
 // finish writes down what judging came to.
@@ -354,9 +347,7 @@ func (r *judging) finish() {
 	err := r.writer.Finish(&judgment.Result{
 		Coverage: r.engine.Coverage(), Counts: r.engine.Counts(), Calls: r.engine.Calls(), Agents: r.engine.Agents(),
 	}, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 }
 
 // The reading of a capture that another process records is followed, and nothing is judged here.

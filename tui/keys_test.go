@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/tui/keys"
 )
 
@@ -51,5 +52,5 @@ func TestKeysPage(t *testing.T) {
 	if err := writeKeys(&b); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, filepath.Join("..", "docs", "keys.md"), b.String())
+	expect.Golden(t, *update, filepath.Join("..", "docs", "keys.md"), b.String())
 }

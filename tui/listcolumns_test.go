@@ -5,8 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/tui/tuitest"
 )
 
@@ -38,8 +37,6 @@ func TestMessagesInTheList(t *testing.T) {
 			"1.0ms 191 B 463ac35c ✓ t-1 completed two seats to Kyoto",
 			"– 0 B t-1, 0 events, open",
 		}
-		if diff := cmp.Diff(want, rows); diff != "" {
-			t.Errorf("rows, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "rows", want, rows)
 	})
 }

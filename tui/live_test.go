@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui/tuitest"
 )
 
@@ -280,21 +281,13 @@ func TestFindingsFillInDuringOneSweep(t *testing.T) {
 // A recording in another process is followed through its store's socket, until the recorder ends.
 func TestAttachedToARecorder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
-	recorder, err := bolt.Open(path, bolt.Options{Flush: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorder := must.Get(bolt.Open(path, bolt.Options{Flush: time.Millisecond}))(t)
 	store := func(steps []capture.Step) {
 		t.Helper()
-		if err := recorder.Append(steps...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, recorder.Append(steps...))
 	}
 	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
-	attached, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	attached := must.Get(bolt.Read(path))(t)
 	defer attached.Close()
 	u := startUI(t, attached, 120, 40, Options{})
 	defer u.cancel()

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/detail"
 	"a2atap/tui/tuitest"
 )
@@ -187,18 +187,14 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 		u.sees("·  8")
 		u.press("n")
 		u.sees("no finding further down; on from the top")
-		if diff := cmp.Diff([]string{"4", "6", "7", "8"}, list); diff != "" {
-			t.Errorf("n in the list, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "n in the list", []string{"4", "6", "7", "8"}, list)
 		u.press("g", "enter")
 		for range 5 { // a finding about a whole request is below its first line
 			u.press("n")
 			detail = append(detail, u.m.top().Title()+" "+u.cursorLine()[:10])
 		}
-		if diff := cmp.Diff([]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"},
-			detail); diff != "" {
-			t.Errorf("n in the detail, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "n in the detail",
+			[]string{"4 >│ ! sta", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"}, detail)
 		u.press("N", "N", "N")
 		u.titled("4")
 		u.press("e", "enter")
@@ -250,9 +246,7 @@ func TestSections(t *testing.T) {
 			">→ GET /.well-known/agent-card.json HTTP/1.1", ">← HTTP/1.1 200 OK",
 			">  a2a, forwarded as http://127.0.0.1:7001/a2a", ">→ GET /.well-known/agent-card.json HTTP/1.1",
 		}
-		if diff := cmp.Diff(want, lines); diff != "" {
-			t.Errorf("tab, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "tab", want, lines)
 	})
 }
 
@@ -324,9 +318,7 @@ func TestFailuresOneAfterAnother(t *testing.T) {
 		for range failed {
 			list = append(list, u.press(")").m.list.Selected())
 		}
-		if diff := cmp.Diff(failed, list); diff != "" {
-			t.Errorf(") in the list, -want +got:\n%s", diff)
-		}
+		expect.Same(t, ") in the list", failed, list)
 		u.press(")")
 		u.sees("no failure further down; on from the top")
 		if got := u.m.list.Selected(); got != failed[0] {
@@ -340,9 +332,7 @@ func TestFailuresOneAfterAnother(t *testing.T) {
 		if last := failed[len(failed)-1]; last == u.m.shared.Info.Exchanges { // that is where it began
 			detail = append(detail[1:], last)
 		}
-		if diff := cmp.Diff(failed, detail); diff != "" {
-			t.Errorf("( in the detail, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "( in the detail", failed, detail)
 		u.press("esc", "/").typed("not is:failed").press("enter", ")")
 		u.sees("no exchange of the list failed")
 	})

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
 	"a2atap/tui/tuitest"
@@ -140,9 +140,7 @@ func TestPassingByReadsNoDetails(t *testing.T) {
 			u.pass(33 * time.Millisecond)
 		}
 		u.pass(time.Second)
-		if diff := cmp.Diff([]uint64{180}, src.seqs); diff != "" {
-			t.Errorf("details that were begun, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "details that were begun", []uint64{180}, src.seqs)
 		src.seqs = nil
 		for range 60 {
 			u.strike("k")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"a2atap/proxy/expect"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
 )
@@ -17,7 +18,7 @@ func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 164, 38, Options{Theme: style.Dark})
 		u.press("g", "n", "enter", "n")
-		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.screen.frame(), 164))
+		expect.Golden(t, *update, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.screen.frame(), 164))
 	})
 }
 

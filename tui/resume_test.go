@@ -9,30 +9,24 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui/tuitest"
 )
 
 // recorder opens a capture for recording and returns what stores steps in it.
 func recorder(t *testing.T, path string) (_ *bolt.Store, store func([]capture.Step)) {
 	t.Helper()
-	s, err := bolt.Open(path, bolt.Options{Flush: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(bolt.Open(path, bolt.Options{Flush: time.Millisecond}))(t)
 	return s, func(steps []capture.Step) {
 		t.Helper()
-		if err := s.Append(steps...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Append(steps...))
 	}
 }
 
 // end ends a recording.
 func end(t *testing.T, sink io.Closer) {
 	t.Helper()
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Close())
 }
 
 // An inspector that shows that a recording has ended goes on with the next one that appends to the capture: the list
@@ -43,10 +37,7 @@ func TestEndedGoesOn(t *testing.T) {
 	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 	store(tuitest.Subscribed(2, "t-2"))
 	store([]capture.Step{tuitest.Task(2, 1, "t-2", "TASK_STATE_WORKING")})
-	attached, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	attached := must.Get(bolt.Read(path))(t)
 	defer attached.Close()
 	u := startUI(t, attached, 120, 40, Options{})
 	defer u.cancel()
@@ -89,10 +80,7 @@ func TestFinishedGrows(t *testing.T) {
 	first, store := recorder(t, path)
 	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 	end(t, first)
-	finished, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	finished := must.Get(bolt.Read(path))(t)
 	defer finished.Close()
 	u := startUI(t, finished, 120, 40, Options{})
 	defer u.cancel()

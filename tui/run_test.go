@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // Sequences that take the screen over and give it back (XTerm Control Sequences, DECSET 1049 and 25).
@@ -25,9 +26,7 @@ func run(t *testing.T, ctx context.Context, o Options, keys func(strike func(str
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "screen")
 	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	in, strike := io.Pipe()
 	o.In, o.Out, o.Rules = in, out, rules.All
 	ended := make(chan error, 1)
@@ -40,13 +39,8 @@ func run(t *testing.T, ctx context.Context, o Options, keys func(strike func(str
 	}
 	strike.Close()
 	in.Close()
-	if closeErr := out.Close(); closeErr != nil {
-		t.Fatal(closeErr)
-	}
-	screen, readErr := os.ReadFile(path)
-	if readErr != nil {
-		t.Fatal(readErr)
-	}
+	must.Do(t, out.Close())
+	screen := must.Get(os.ReadFile(path))(t)
 	return string(screen), err
 }
 

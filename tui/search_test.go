@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/tui/tuitest"
 )
 
@@ -48,9 +48,7 @@ func TestSearchInTheList(t *testing.T) {
 		u.sees("no match further up; the search goes on at the end")
 		visit(",")
 		visit("j", ",")
-		if diff := cmp.Diff([]uint64{4, 6, 1, 6, 4, 4}, visited); diff != "" {
-			t.Errorf("kyoto is found in, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "kyoto is found in", []uint64{4, 6, 1, 6, 4, 4}, visited)
 		u.press("k")
 		u.sees("6 exchanges, 3 matches")
 		visited = nil
@@ -178,10 +176,7 @@ func TestSearchFollowsTheRecording(t *testing.T) {
 // A large capture is searched bit by bit, from the cursor on; esc stops that.
 func TestSearchInALargeList(t *testing.T) {
 	const calls = 5_000
-	r, err := bolt.Read(store(t, calls))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(store(t, calls)))(t)
 	defer r.Close()
 	src := count(r, 3_000)
 	u := startUI(t, src, 80, 24, Options{Rules: []*analysis.Rule{}})
@@ -213,10 +208,7 @@ func TestSearchInALargeList(t *testing.T) {
 func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 	const events = 100_000
 	path := filepath.Join(t.TempDir(), "long.a2atap")
-	s, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(bolt.Open(path, bolt.Options{}))(t)
 	steps := tuitest.Subscribed(1, "t-1")
 	for k := range events {
 		if k == events/2 {
@@ -225,15 +217,10 @@ func TestLongStreamIsSearchedAndNotHeld(t *testing.T) {
 			steps = append(steps, tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING"))
 		}
 	}
-	if err := s.Append(steps...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Append(steps...))
 	steps = nil
 	end(t, s)
-	r, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(path))(t)
 	defer r.Close()
 	before := heap()
 	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analysis.Rule{}})
@@ -265,9 +252,7 @@ func TestSearchInASortedList(t *testing.T) {
 		for _, key := range []string{".", ".", ".", ","} {
 			visited = append(visited, u.press(key).m.list.Selected())
 		}
-		if diff := cmp.Diff([]uint64{4, 1, 6, 1}, visited); diff != "" {
-			t.Errorf("from the newest to the oldest, -want +got:\n%s", diff)
-		}
+		expect.Same(t, "from the newest to the oldest", []uint64{4, 1, 6, 1}, visited)
 		u.sees("match 3 of 3")
 		u.press("O", "u", "_", "g", ".")
 		u.sees("match 1 of 3")

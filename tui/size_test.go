@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui/detail"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
@@ -24,21 +25,14 @@ import (
 func store(tb testing.TB, calls int) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "big.a2atap")
-	s, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := must.Get(bolt.Open(path, bolt.Options{}))(tb)
 	for seq := range uint64(calls) {
 		task := fmt.Sprintf("t-%d", seq/4)
 		steps := tuitest.Call(seq+1, task, "TASK_STATE_WORKING")
 		steps[2].Keys = []capture.Key{{Kind: "task", Value: task}}
-		if err := s.Append(steps...); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, s.Append(steps...))
 	}
-	if err := s.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, s.Close())
 	return path
 }
 
@@ -96,10 +90,7 @@ func (c *counting) counted(
 // The first frame of a large capture costs what its rows cost, and so does every frame after it.
 func TestFirstFrameReadsItsRows(t *testing.T) {
 	const calls = 10_000
-	r, err := bolt.Read(store(t, calls))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(store(t, calls)))(t)
 	defer r.Close()
 	src := count(r, 21) // as many as the frame shows; what is around them is read later
 	u := startUI(t, src, 80, 24, Options{})
@@ -132,10 +123,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 
 // Every frame is drawn from the rows that it shows.
 func TestScrollingReadsWhatIsSeen(t *testing.T) {
-	r, err := bolt.Read(store(t, 2_000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(store(t, 2_000)))(t)
 	defer r.Close()
 	src := count(r, 0)
 	close(src.permits)
@@ -200,10 +188,7 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 func BenchmarkFirstFrame(b *testing.B) {
 	path := store(b, 100_000)
 	for b.Loop() {
-		r, err := bolt.Read(path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := must.Get(bolt.Read(path))(b)
 		ctx, cancel := context.WithCancel(b.Context())
 		m := newInspector(load.New(ctx, r, nil), Options{Theme: style.Dark})
 		m.Update(sizeOf(80, 24))
@@ -230,8 +215,6 @@ func BenchmarkFirstFrame(b *testing.B) {
 			}
 		}
 		cancel()
-		if err := r.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, r.Close())
 	}
 }

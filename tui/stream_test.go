@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui/detail"
 	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
@@ -40,24 +41,16 @@ func (p inParts) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 func TestLongStreamIsNotHeld(t *testing.T) {
 	const events = 200_000
 	path := filepath.Join(t.TempDir(), "long.a2atap")
-	s, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(bolt.Open(path, bolt.Options{}))(t)
 	steps := tuitest.Subscribed(1, "t-1")
 	steps[2].Keys = []capture.Key{{Kind: "task", Value: "t-1"}}
 	for k := range events {
 		steps = append(steps, tuitest.Status(1, k+1, "t-1", "TASK_STATE_WORKING"))
 	}
-	if err := s.Append(steps...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Append(steps...))
 	steps = nil
 	end(t, s)
-	r, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(path))(t)
 	defer r.Close()
 	before := heap()
 	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analysis.Rule{}})

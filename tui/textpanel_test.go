@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui/assembly"
 	"a2atap/tui/detail"
 	"a2atap/tui/load"
@@ -212,22 +213,14 @@ func TestTextGrows(t *testing.T) {
 func TestTextOfALongStream(t *testing.T) {
 	const events = assembly.MaxEvents + 5_000
 	path := filepath.Join(t.TempDir(), "long.a2atap")
-	s, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(bolt.Open(path, bolt.Options{}))(t)
 	steps := append(tuitest.Subscribed(1, "t-1"), chunk(1, 1, "word ", ""))
 	for k := 2; k <= events; k++ {
 		steps = append(steps, chunk(1, k, fmt.Sprint("word", k, " "), `,"append":true`))
 	}
-	if err := s.Append(steps...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Append(steps...))
 	end(t, s)
-	r, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(path))(t)
 	defer r.Close()
 	u := startUI(t, inParts{r, t}, 120, 40, Options{Rules: []*analysis.Rule{}})
 	defer u.cancel()

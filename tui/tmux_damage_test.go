@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // A damaged capture, and one that is damaged under the inspector, in a real terminal: what is wrong is said, nothing
@@ -22,10 +24,7 @@ func TestDamagedInTerminal(t *testing.T) {
 	if out, err := exec.Command(program, "demo", "-o", sound).CombinedOutput(); err != nil {
 		t.Fatalf("demo: %v\n%s", err, out)
 	}
-	data, err := os.ReadFile(sound)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(sound))(t)
 	page := os.Getpagesize()
 	for name, test := range map[string]struct {
 		spoil func(data []byte) []byte
@@ -55,9 +54,7 @@ func TestDamagedInTerminal(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "c.a2atap")
 			write := func(data []byte) { // over what is there, as nobody should
 				t.Helper()
-				if err := os.WriteFile(path, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, data, 0o600))
 			}
 			inspect := func() screen {
 				s := screen{t: t, socket: filepath.Join(t.TempDir(), "tmux")}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // A request is held in a recorder with a screen, edited in the user's editor, and goes on; what is held when the recorder
@@ -17,9 +19,7 @@ func TestHoldInTerminal(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	program, _ := recordAgent(t, dir)
 	editor := filepath.Join(dir, "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nexec sed -i 's/two tickets/message-only/' \"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(editor, []byte("#!/bin/sh\nexec sed -i 's/two tickets/message-only/' \"$1\"\n"), 0o700))
 	s := screen{t: t, socket: filepath.Join(dir, "tmux")}
 	s.tmux("new-session", "-d", "-s", "it", "-x", "80", "-y", "24", "-c", dir,
 		"env TERM=screen-256color VISUAL="+editor+" "+program+" record --tui --agent booker="+
@@ -31,9 +31,7 @@ func TestHoldInTerminal(t *testing.T) {
 		cmd := exec.Command(program, "send", tap, "two tickets", "--mode", "send")
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		return func() string {
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("send: %v\n%s", err, out.String())

@@ -5,8 +5,8 @@ import (
 	"compress/gzip"
 	"context"
 	"flag"
-	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +20,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/tui/load"
 	"a2atap/tui/style"
 )
@@ -29,6 +30,7 @@ var update = flag.Bool("update", false, "write golden files and generated pages"
 func TestMain(m *testing.M) {
 	flag.Parse()
 	warmUp()
+	debug.SetGCPercent(400) // what is alive is little: this saves a quarter of the time
 	goleak.VerifyTestMain(m)
 }
 
@@ -278,39 +280,14 @@ func (u *ui) cursorLine() string {
 // journey returns the capture that most tests look at.
 func journey(t *testing.T) capture.Source {
 	t.Helper()
-	script, err := transcript.ReadFile(filepath.Join("testdata", "journey.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(transcript.ReadFile(filepath.Join("testdata", "journey.txtar")))(t)
 	return recorded(t, "journey.txtar", script.Exchanges)
 }
 
 // recorded returns a finished capture of some exchanges.
 func recorded(t *testing.T, name string, exchanges []*capture.Exchange) *capture.Memory {
 	t.Helper()
-	m, err := capture.ReadMemory(capture.Info{Name: name}, capture.Each(exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// golden compares a text with a file, or writes it with -update.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is out of date (go test ./tui -update writes it), -want +got:\n%s", file, diff)
-	}
+	return must.Get(capture.ReadMemory(capture.Info{Name: name}, capture.Each(exchanges...)))(t)
 }
 
 func sizeOf(width, height int) tea.Msg { return tea.WindowSizeMsg{Width: width, Height: height} }
@@ -319,9 +296,7 @@ func gzipped(t *testing.T, words string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write([]byte(words)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write([]byte(words)))(t)
 	end(t, w)
 	return b.String()
 }

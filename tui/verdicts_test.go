@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui/load"
 	"a2atap/tui/tuitest"
 )
@@ -27,11 +28,7 @@ func engines(n *atomic.Int64) engine.Option {
 // found returns what the rules find in a capture, as somebody else judges it.
 func found(t *testing.T, src capture.Source) *judgment.Result {
 	t.Helper()
-	result, err := engine.Run(t.Context(), rules.All, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return must.Get(engine.Run(t.Context(), rules.All, src, nil))(t)
 }
 
 // With verdicts the inspector shows what they tell, and judges nothing.
@@ -120,10 +117,7 @@ func TestVerdictsEndAndTheRecordingGoesOn(t *testing.T) {
 	store(tuitest.Call(1, "t-1", "TASK_STATE_COMPLETED"))
 	store(tuitest.Call(2, "t-1", "TASK_STATE_WORKING"))
 	first.Flush()
-	attached, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	attached := must.Get(bolt.Read(path))(t)
 	defer attached.Close()
 	v := load.NewVerdicts(0)
 	u := startUI(t, attached, 120, 40, Options{Verdicts: v})

@@ -7,13 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/detail"
 	"a2atap/tui/keys"
 	"a2atap/tui/load"
@@ -108,9 +107,7 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 			u.sees("W: this is the workflow")
 			u.press("tab")
 			u.sees(">  │  └─ 3") // of the tree
-			if diff := cmp.Diff([]uint64{1, 2, 3, 5}, u.selectable()); diff != "" {
-				t.Errorf("the workflow has, -want +got:\n%s", diff)
-			}
+			expect.Same(t, "the workflow has", []uint64{1, 2, 3, 5}, u.selectable())
 			u.press("g", "j", "j", "enter")
 			if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 3 {
 				t.Errorf("enter on 3 opens\n%s", u.screen())

@@ -4,22 +4,18 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // The code on the page about testing is code that is compiled and run here.
 func TestDocumentedCode(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/testing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/testing.md"))(t)
 	var sources strings.Builder
 	const replaytest = "../../replay/replaytest/example_test.go"
 	for _, file := range []string{"example_test.go", "main_test.go", replaytest} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		sources.Write(text)
 	}
 	blocks := strings.Split(string(page), "```go\n")[1:]

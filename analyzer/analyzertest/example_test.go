@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/analyzertest"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -56,10 +57,7 @@ func ExampleRun() {
 // startBooker starts the agent under test, here the reference agent, and returns its URL.
 func startBooker(t *testing.T) string {
 	t.Helper()
-	booker, err := refagent.New("spec", refagent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	booker := must.Get(refagent.New("spec", refagent.Options{}))(t)
 	server := httptest.NewServer(booker)
 	t.Cleanup(func() {
 		booker.Close()
@@ -71,12 +69,7 @@ func startBooker(t *testing.T) string {
 // askForTickets is a client: it reads the agent's card, and sends a message.
 func askForTickets(t *testing.T, url string) {
 	t.Helper()
-	c, err := client.Connect(t.Context(), url, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Connect(t.Context(), url, client.Options{}))(t)
 	defer c.Close()
-	if _, err := c.Send(t.Context(), client.Text("two tickets to Kyoto"), client.SendOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Send(t.Context(), client.Text("two tickets to Kyoto"), client.SendOptions{}))(t)
 }

@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
@@ -157,10 +158,7 @@ func TestTapFailsForNothing(t *testing.T) {
 // What was not recorded is not called good.
 func TestTapFailsForLosses(t *testing.T) {
 	t.Parallel()
-	o, err := newOptions(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(newOptions(nil))(t)
 	s := watch(t, func(t testing.TB) {
 		lossy := &judgment.Result{Counts: judgment.Counts{Exchanges: 9, Judged: 9, Lost: 2}}
 		(&Recording{options: o}).report(t, lossy)
@@ -171,10 +169,7 @@ func TestTapFailsForLosses(t *testing.T) {
 // A message that is wrong a thousand times does not bury what else there is to read.
 func TestTapBoundsItsOutput(t *testing.T) {
 	t.Parallel()
-	o, err := newOptions(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(newOptions(nil))(t)
 	result := &judgment.Result{Counts: judgment.Counts{Exchanges: 1, Judged: 1}}
 	for range maxLines + 20 {
 		result.Findings = append(result.Findings, analysis.Finding{Rule: rules.All[0], Severity: analysis.Error})
@@ -201,17 +196,11 @@ func TestTapKeeps(t *testing.T) {
 	if !s.logged("what has passed is in " + file) {
 		t.Errorf("nobody says where it is: %q", s.logs)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	if strings.Contains(string(text), o.Token) {
 		t.Error("the token is in what was kept")
 	}
-	tr, err := transcript.Parse(file, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.Parse(file, text))(t)
 	for _, f := range judge(t, tr).Findings {
 		if f.Severity == analysis.Error && !strings.HasPrefix(s.errors[0], f.String()) {
 			t.Errorf("what was kept breaks %s, what passed %s", &f, s.errors[0])
@@ -228,23 +217,16 @@ func TestTapKnowsBaseline(t *testing.T) {
 	dir := t.TempDir()
 	faulty := startAgent(t, refagent.Options{Fault: resumes})
 	streamed(t, faulty, client.Options{}, Named("booker"), Keep(dir)).wantErrors(t, resumes)
-	tr, err := transcript.ReadFile(filepath.Join(dir, "TestTapKnowsBaseline-booker.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.ReadFile(filepath.Join(dir, "TestTapKnowsBaseline-booker.txtar")))(t)
 	known := baseline.Baseline{Version: baseline.Version}
 	result := judge(t, tr)
 	for i := range result.Findings {
 		known.Accept(&result.Findings[i])
 	}
 	var text bytes.Buffer
-	if err := known.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, known.Write(&text))
 	file := filepath.Join(dir, "known.json")
-	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text.Bytes(), 0o644))
 	s := streamed(t, startAgent(t, refagent.Options{Fault: resumes}), client.Options{}, Baseline(file), Named("booker"))
 	s.wantErrors(t)
 	if !s.logged("0 fail the test", "1 in the baseline") {
@@ -262,10 +244,7 @@ func TestTapKnowsBaseline(t *testing.T) {
 func TestTapReachesAgents(t *testing.T) {
 	t.Parallel()
 	const public = "https://booker.example"
-	agent, err := refagent.New("spec", refagent.Options{BaseURL: public, Fault: resumes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(refagent.New("spec", refagent.Options{BaseURL: public, Fault: resumes}))(t)
 	server := httptest.NewTLSServer(agent)
 	t.Cleanup(func() {
 		agent.Close()
@@ -281,9 +260,7 @@ func TestTapRefuses(t *testing.T) {
 	t.Parallel()
 	const agent = "http://127.0.0.1:9001"
 	text := filepath.Join(t.TempDir(), "known.json")
-	if err := os.WriteFile(text, []byte("none"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("none"), 0o644))
 	tests := []struct {
 		agent string
 		list  []Option

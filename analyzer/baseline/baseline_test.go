@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 )
 
 var (
@@ -125,10 +126,7 @@ func TestFailures(t *testing.T) {
 
 // An entry for a test is stale if the test passes, and no failure is left that it stands for.
 func TestStaleFailures(t *testing.T) {
-	b, err := baseline.Read(strings.NewReader(`[{"test": "*/a"}, {"test": "b"}, {"test": "c"}]`), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(baseline.Read(strings.NewReader(`[{"test": "*/a"}, {"test": "b"}, {"test": "c"}]`), day))(t)
 	b.KnowsFailure(baseline.Test{Name: "rest/a"})
 	stale := b.Stale(nil, nil, []baseline.Test{{Name: "jsonrpc/a"}, {Name: "jsonrpc/b"}})
 	if len(stale) != 1 || stale[0].Test != "b" {
@@ -205,10 +203,7 @@ func TestStaleCalls(t *testing.T) {
 
 // What version 1 accepted is read as it was.
 func TestVersion1(t *testing.T) {
-	b, err := baseline.Read(strings.NewReader(`{"version": 1, "known": [{"test": "a"}]}`), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(baseline.Read(strings.NewReader(`{"version": 1, "known": [{"test": "a"}]}`), day))(t)
 	if _, known := b.KnowsFailure(baseline.Test{Name: "a"}); !known {
 		t.Error("what it accepts is not known")
 	}
@@ -257,16 +252,9 @@ func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
 func reread(t *testing.T, b *baseline.Baseline) *baseline.Baseline {
 	t.Helper()
 	var once, twice bytes.Buffer
-	if err := b.Write(&once); err != nil {
-		t.Fatal(err)
-	}
-	again, err := baseline.Read(bytes.NewReader(once.Bytes()), day)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Write(&twice); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(&once))
+	again := must.Get(baseline.Read(bytes.NewReader(once.Bytes()), day))(t)
+	must.Do(t, again.Write(&twice))
 	if diff := cmp.Diff(once.String(), twice.String()); diff != "" {
 		t.Errorf("written again (-once +twice):\n%s", diff)
 	}

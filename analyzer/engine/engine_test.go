@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestOneCauseOneFinding(t *testing.T) {
@@ -71,9 +72,7 @@ func TestCoversThroughAnother(t *testing.T) {
 			t.Fatalf("got %q, want the finding of a alone", enginetest.Texts(found))
 		}
 		slices.Sort(found[0].Also)
-		if diff := cmp.Diff([]string{"b", "c"}, found[0].Also); diff != "" {
-			t.Errorf("also (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "also", []string{"b", "c"}, found[0].Also)
 	}
 }
 
@@ -151,9 +150,7 @@ func TestCoverageByLink(t *testing.T) {
 		{Rule: applies, Link: analysis.Link{Client: "planner", Agent: "booker"}, Applied: 2},
 	}
 	same := cmp.Comparer(func(a, b *analysis.Rule) bool { return a == b })
-	if diff := cmp.Diff(want, e.Coverage(), same); diff != "" {
-		t.Errorf("coverage (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "coverage", want, e.Coverage(), same)
 	if got := e.Counts(); got.Exchanges != 4 || got.Judged != 3 || got.Lost != 0 {
 		t.Errorf("got %+v, want 4 exchanges, 3 of them judged, none lost", got)
 	}

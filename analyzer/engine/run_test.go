@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // sampleCall is a call over HTTP+JSON at a path of which only a card can tell what it is.
@@ -62,17 +63,10 @@ func TestOpenAtTheEndAreInOrder(t *testing.T) {
 		x.Seq, x.State, x.Response, x.Ended = seq+1, capture.StateOpen, nil, capture.NotKnown
 		x.Request.Head = []byte("POST / HTTP/1.1\r\nHost: booker.example\r\nContent-Type: application/json\r\n\r\n")
 		x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}`)
-		if err := src.Append(capture.Steps(x)...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, src.Append(capture.Steps(x)...))
 	}
-	if err := src.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := engine.Run(t.Context(), nil, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, src.Close())
+	r := must.Get(engine.Run(t.Context(), nil, src, nil))(t)
 	if len(r.NotSeen) != 1 || r.NotSeen[0].Exchange != 1 || r.NotSeen[0].Count != 40 {
 		t.Errorf("not seen: %+v; want 40, of which exchange 1 is the first", r.NotSeen)
 	}
@@ -91,14 +85,9 @@ func TestRun(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{Name: "run.a2atap"})
 	c := &enginetest.Conversation{T: t}
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
-	if err := memory.Append(append(c.Steps, capture.Step{What: capture.Lost{Exchanges: 2}})...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, memory.Append(append(c.Steps, capture.Step{What: capture.Lost{Exchanges: 2}})...))
 	r := enginetest.Rule("r", analysis.AnswerSeen, enginetest.At(enginetest.Here))
-	result, err := engine.Run(t.Context(), []*analysis.Rule{r}, memory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(engine.Run(t.Context(), []*analysis.Rule{r}, memory, nil))(t)
 	if len(result.Findings) != 1 || result.Findings[0].Capture != "run.a2atap" || !result.Live || result.Counts.Lost != 2 {
 		t.Errorf("got %+v, want one finding of run.a2atap, live, 2 lost", result)
 	}
@@ -122,9 +111,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	c.Ask(enginetest.Send)
 	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
 	c.Event(1, enginetest.Working)
-	if err := memory.Append(c.Steps...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, memory.Append(c.Steps...))
 	ctx, cancel := context.WithCancel(t.Context())
 	var kinds []analysis.Kinds
 	r := enginetest.Rule("r", analysis.EventSeen|analysis.StreamEnded, enginetest.At(enginetest.Here))

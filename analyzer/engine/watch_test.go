@@ -8,18 +8,13 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // What an engine observes may be looked at while it judges, and afterwards it is what the result says.
 func TestWatch(t *testing.T) {
-	tr, err := transcript.ReadFile("../report/testdata/calls.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.ReadFile("../report/testdata/calls.txtar"))(t)
+	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(tr.Exchanges...)))(t)
 	var watch engine.Watch
 	if r := watch.Result(); len(r.Coverage) > 0 || r.Counts.Exchanges > 0 {
 		t.Errorf("without an engine, %d rules were observed", len(r.Coverage))
@@ -44,9 +39,7 @@ func TestWatch(t *testing.T) {
 	want, err := engine.Run(t.Context(), rules.All, memory, nil, engine.Watched(&watch))
 	close(over)
 	looks.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := watch.Result()
 	if len(got.Coverage) != len(want.Coverage) || got.Counts != want.Counts || len(got.Calls) != len(want.Calls) {
 		t.Errorf("at the end %d rules, %+v; want %d, %+v", len(got.Coverage), got.Counts, len(want.Coverage), want.Counts)

@@ -3,11 +3,10 @@ package judgment_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestVerdict(t *testing.T) {
@@ -143,9 +142,7 @@ func TestResultAdd(t *testing.T) {
 			{Link: "booker", Name: "Booker", Push: true, Operations: map[a2a.Operation]int{a2a.GetTask: 2}},
 		},
 	}
-	if diff := cmp.Diff(want, sum); diff != "" {
-		t.Errorf("sum (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "sum", want, sum)
 }
 
 // Contacts of several captures add up.
@@ -160,9 +157,7 @@ func TestContactsAddUp(t *testing.T) {
 	r.Add(one())
 	r.Add(one())
 	want := map[string]judgment.Contact{"planner": {Operations: map[a2a.Operation]int{a2a.GetTask: 2}, AtOnce: 4}}
-	if diff := cmp.Diff(want, r.Agents[0].Contacts); diff != "" {
-		t.Errorf("contacts (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "contacts", want, r.Agents[0].Contacts)
 }
 
 // A finding of somebody who is counted with others is counted with them too.

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // shows returns a call that shows a task in a state, as its last one.
@@ -134,9 +133,7 @@ func TestTasksFailing(t *testing.T) {
 	for _, f := range r.Verdict(analysis.Error).Tasks {
 		got = append(got, f.String())
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("failed tasks (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "failed tasks", want, got)
 }
 
 // Of a task that was at work when it was shown last, nobody knows whether it worked; of which a list tells, or that has

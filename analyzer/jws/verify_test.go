@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/jws"
+	"a2atap/proxy/must"
 )
 
 // Published signatures: RFC 7515 appendices A.2, A.3 and A.4, and RFC 8037 appendix A.4.
@@ -49,14 +50,8 @@ const joe = "{\"iss\":\"joe\",\r\n \"exp\":1300819380,\r\n \"http://example.com/
 func TestPublishedSignatures(t *testing.T) {
 	for _, v := range published {
 		t.Run(v.name, func(t *testing.T) {
-			key, err := jws.ParseKey([]byte(v.key))
-			if err != nil {
-				t.Fatal(err)
-			}
-			signature, err := base64.RawURLEncoding.DecodeString(v.signature)
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := must.Get(jws.ParseKey([]byte(v.key)))(t)
+			signature := must.Get(base64.RawURLEncoding.DecodeString(v.signature))(t)
 			if got := key.Verify(v.alg, jws.SigningInput(v.protected, []byte(v.payload)), signature); got != jws.Valid {
 				t.Errorf("verdict %d", got)
 			}
@@ -90,53 +85,34 @@ func signers(t *testing.T) []signer {
 		"256": elliptic.P256(), "384": elliptic.P384(),
 		"512": elliptic.P521(),
 	} {
-		key, err := ecdsa.GenerateKey(curve, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(ecdsa.GenerateKey(curve, rand.Reader))(t)
 		size := (curve.Params().BitSize + 7) / 8
-		point, err := key.PublicKey.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		point := must.Get(key.PublicKey.Bytes())(t)
 		list = append(list, signer{
 			"ES" + bits,
 			fmt.Sprintf(`{"kty":"EC","crv":%q,"x":%q,"y":%q}`, curve.Params().Name, url64(point[1:1+size]),
 				url64(point[1+size:])),
 			func(input []byte) []byte {
 				r, s, err := ecdsa.Sign(rand.Reader, key, digest(bits, input))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return append(r.FillBytes(make([]byte, size)), s.FillBytes(make([]byte, size))...)
 			},
 		})
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	jwk := fmt.Sprintf(`{"kty":"RSA","n":%q,"e":%q}`, url64(key.N.Bytes()), url64(big.NewInt(int64(key.E)).Bytes()))
 	for bits, hash := range hashes {
 		list = append(list, signer{"RS" + bits, jwk, func(input []byte) []byte {
-			s, err := rsa.SignPKCS1v15(rand.Reader, key, hash, digest(bits, input))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
+			return must.Get(rsa.SignPKCS1v15(rand.Reader, key, hash, digest(bits, input)))(t)
 		}}, signer{"PS" + bits, jwk, func(input []byte) []byte {
 			s, err := rsa.SignPSS(rand.Reader, key, hash, digest(bits, input),
 				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return s
 		}})
 	}
 	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, alg := range []string{"EdDSA", "Ed25519"} {
 		list = append(list, signer{
 			alg, fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":%q}`, url64(public)),
@@ -154,10 +130,7 @@ func TestRoundTrip(t *testing.T) {
 	input := jws.SigningInput("eyJhbGciOiJ4In0", []byte(`{"name":"Booker"}`))
 	all := signers(t)
 	for _, s := range all {
-		key, err := jws.ParseKey([]byte(s.jwk))
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(jws.ParseKey([]byte(s.jwk)))(t)
 		signature := s.sign(input)
 		if got := key.Verify(s.alg, input, signature); got != jws.Valid {
 			t.Errorf("%s: verdict %d", s.alg, got)
@@ -193,10 +166,7 @@ func TestAlgorithmOfKey(t *testing.T) {
 		{"RS256", "RS256", jws.Valid},
 	} {
 		v := published[0]
-		key, err := jws.ParseKey([]byte(strings.Replace(v.key, "{", `{"alg":"`+test.key+`",`, 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(jws.ParseKey([]byte(strings.Replace(v.key, "{", `{"alg":"`+test.key+`",`, 1))))(t)
 		signature, _ := base64.RawURLEncoding.DecodeString(v.signature)
 		if got := key.Verify(test.alg, jws.SigningInput(v.protected, []byte(v.payload)), signature); got != test.want {
 			t.Errorf("a key for %s says %d of %s, want %d", test.key, got, test.alg, test.want)

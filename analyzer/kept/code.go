@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "b1463135c30e0d0c"
+const code = "a729dd3f4671f615"

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 var update = flag.Bool("update", false, "write what has changed")
@@ -47,15 +49,10 @@ func TestCode(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		slices.Sort(files)
 		for _, path := range files {
-			text, err := withoutComments(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(withoutComments(path))(t)
 			fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(path), len(text), text)
 		}
 	}

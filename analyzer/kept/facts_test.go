@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/must"
 )
 
 // expressions are filters that use each key.
@@ -51,32 +52,19 @@ func TestRowsDecideAsExchanges(t *testing.T) {
 	}
 	transcripts(t, func(t *testing.T, src capture.Source) {
 		var shelf capture.MemoryShelf
-		result, err := engine.Run(ctx, rules.All, src, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		links, err := workflow.Read(ctx, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(engine.Run(ctx, rules.All, src, nil))(t)
+		links := must.Get(workflow.Read(ctx, src))(t)
 		if _, _, err := kept.Judge(ctx, rules.All, src, shelf.Put, nil); err != nil {
 			t.Fatal(err)
 		}
-		r, err := kept.Open(ctx, &shelf, rules.All)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(kept.Open(ctx, &shelf, rules.All))(t)
 		reader := &reading.Reader{}
 		for x, err := range src.Exchanges(ctx, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			reader.Read(x)
 		}
 		for x, err := range src.Exchanges(ctx, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			sum := engine.Summarise(x, engine.Knowing(reader.Known))
 			facts := reading.Facts{Reading: reader.Read(x), Workflow: links.Of(x.Seq).Workflow, Failed: sum.Failed()}
 			for _, f := range result.Findings {
@@ -113,10 +101,7 @@ func TestMatchingByFindings(t *testing.T) {
 		"rule:*", "severity:error", "severity:note", "side:agent", "side:client", "not severity:error", "not rule:*",
 		"severity:error side:client", "rule:s* not severity:note", "rule:a* or rule:s*", "not (side:agent or side:client)",
 	} {
-		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(filter.Parse(expr))(t)
 		filters[expr] = f
 	}
 	matched, replaced := 0, 0
@@ -126,25 +111,15 @@ func TestMatchingByFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, err := range shelf.KeptRange(ctx, []byte{'g'}, []byte{'g' + 1}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			replaced++
 		}
-		r, err := kept.Open(ctx, &shelf, rules.All)
-		if err != nil {
-			t.Fatal(err)
-		}
-		blind, err := kept.Open(ctx, rowless{&shelf}, rules.All)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(kept.Open(ctx, &shelf, rules.All))(t)
+		blind := must.Get(kept.Open(ctx, rowless{&shelf}, rules.All))(t)
 		for expr, f := range filters {
 			var want []uint64
 			for row, err := range r.Rows(ctx, 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if match, _ := (kept.Facts{Row: row}).Decide(f); match {
 					want = append(want, row.Seq)
 				}

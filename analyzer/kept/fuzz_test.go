@@ -12,43 +12,30 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 // FuzzReading reads any bytes as each kind of value. Whatever they are, it is an error or a reading, and never a panic.
 func FuzzReading(f *testing.F) {
 	ctx := context.Background()
-	src, err := open.File("../rules/testdata/wild/go200-go200-rest.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
+	src := must.Get(open.File("../rules/testdata/wild/go200-go200-rest.txtar"))(f)
 	defer src.Close()
 	var whole capture.MemoryShelf
 	if _, _, err := kept.Judge(ctx, rules.All, src, whole.Put, nil); err != nil {
 		f.Fatal(err)
 	}
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	decoder := must.Get(zstd.NewReader(nil))(f)
 	defer decoder.Close()
-	encoder, err := zstd.NewWriter(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	encoder := must.Get(zstd.NewWriter(nil))(f)
 	defer encoder.Close()
 	var head []byte
 	for e, err := range whole.KeptRange(ctx, nil, nil) {
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		if e.Key[0] == 'h' {
 			head = e.Value
 			continue
 		}
-		raw, err := decoder.DecodeAll(e.Value, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := must.Get(decoder.DecodeAll(e.Value, nil))(f)
 		f.Add(e.Key[0], raw)
 	}
 	f.Add(byte('p'), []byte{0, 0, 0, 0})
@@ -70,13 +57,8 @@ func FuzzReading(f *testing.F) {
 			at = key('p', 1, 1)
 		}
 		value := encoder.EncodeAll(raw, nil)
-		if err := shelf.Put(capture.Entry{Key: []byte{'h'}, Value: head}, capture.Entry{Key: at, Value: value}); err != nil {
-			t.Fatal(err)
-		}
-		r, err := kept.Open(ctx, &shelf, rules.All)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, shelf.Put(capture.Entry{Key: []byte{'h'}, Value: head}, capture.Entry{Key: at, Value: value}))
+		r := must.Get(kept.Open(ctx, &shelf, rules.All))(t)
 		rows := 0
 		for row, err := range r.Rows(ctx, 1) {
 			if err == nil && row.Seq == 0 {

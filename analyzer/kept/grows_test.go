@@ -13,15 +13,14 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // Of a reading that grows the counts are never behind its rows, and the result is not for long, also if nothing comes any
 // more.
 func TestCountsGrowWithRows(t *testing.T) {
 	warm := &capture.MemoryShelf{} // what packs and unpacks is shared by all tests, and so none of the bubble's
-	if err := kept.NewWriter(nil, warm.Put).Finish(&judgment.Result{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, kept.NewWriter(nil, warm.Put).Finish(&judgment.Result{}, nil))
 	if r, err := kept.Open(t.Context(), warm, nil); err != nil {
 		t.Fatal(err)
 	} else if _, err := r.Result(t.Context()); err != nil {
@@ -32,18 +31,10 @@ func TestCountsGrowWithRows(t *testing.T) {
 		w := kept.NewWriter(nil, shelf.Put)
 		e := engine.New(nil, w.Options()...)
 		w.Flush()
-		r, err := kept.Open(t.Context(), shelf, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(kept.Open(t.Context(), shelf, nil))(t)
 		counts := func() (head, result int) {
-			if _, err := r.Refresh(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			whole, err := r.Result(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.Refresh(t.Context()))(t)
+			whole := must.Get(r.Result(t.Context()))(t)
 			return r.Head().Counts.Exchanges, whole.Counts.Exchanges
 		}
 		for seq := uint64(1); seq <= 2; seq++ {
@@ -71,9 +62,7 @@ func TestCountsGrowWithRows(t *testing.T) {
 		if counts(); r.Head().Version != version {
 			t.Error("what is known was written again")
 		}
-		if err := w.Finish(&judgment.Result{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Finish(&judgment.Result{}, nil))
 		if _, err := r.Refresh(t.Context()); err != nil || r.Head().Counts != nil {
 			t.Errorf("the head of a reading that is whole has counts: %v", err)
 		}
@@ -116,25 +105,18 @@ func TestFindingsAreMadeWhileTheyAreRead(t *testing.T) {
 		w.Flush()
 	}
 	find(100)
-	r, err := kept.Open(t.Context(), shelf, rules.All)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(kept.Open(t.Context(), shelf, rules.All))(t)
 	shelf.grow = func() { find(100) } // into the next chunk
 	next := uint64(0)
 	for range 2 {
 		for f, err := range r.Findings(t.Context(), next) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if f.Number != next {
 				t.Fatalf("finding %d comes after %d", f.Number, next)
 			}
 			next = f.Number + 1
 		}
-		if _, err := r.Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Refresh(t.Context()))(t)
 	}
 	if next != 200 {
 		t.Errorf("%d findings were read, and 200 made", next)

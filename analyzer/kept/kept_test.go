@@ -20,6 +20,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 // transcripts calls f with transcripts of the rules, one of every oneIn.
@@ -41,9 +42,7 @@ func transcripts(t *testing.T, f func(t *testing.T, src capture.Source)) {
 		t.Run(strings.TrimSuffix(filepath.ToSlash(path), ".txtar"), func(t *testing.T) { f(t, src) })
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // What a reading says of a capture is what judging it says: the findings in their order, the coverage and all counts,
@@ -55,22 +54,14 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 		ended := make(map[uint64]summary.Summary)
 		want, err := engine.Run(ctx, rules.All, src, nil, append(workflow.Into(links.Put),
 			engine.OnEnded(func(s summary.Summary) { ended[s.Seq] = s }))...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var shelf capture.MemoryShelf
 		_, w, err := kept.Judge(ctx, rules.All, src, shelf.Put, []byte("mark"))
 		if err != nil || w.Err() != nil {
 			t.Fatal(err, w.Err())
 		}
-		r, err := kept.Open(ctx, &shelf, rules.All)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := r.Complete(ctx, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(kept.Open(ctx, &shelf, rules.All))(t)
+		got := must.Get(r.Complete(ctx, src))(t)
 		sameRule := cmp.Comparer(func(a, b *analysis.Rule) bool { return a == b })
 		unnamed := cmpopts.IgnoreFields(analysis.Finding{}, "Workflow") // Run does not say it
 		if diff := cmp.Diff(want, got, sameRule, unnamed, cmpopts.EquateEmpty()); diff != "" {
@@ -78,14 +69,9 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 		}
 		rows := 0
 		for row, err := range r.Rows(ctx, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			rows++
-			one, err := r.Row(ctx, row.Seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := must.Get(r.Row(ctx, row.Seq))(t)
 			if diff := cmp.Diff(ended[row.Seq], row.Summary, cmpopts.EquateEmpty(),
 				cmpopts.IgnoreFields(summary.Summary{}, "CardSum", "Messages")); diff != "" {
 				t.Errorf("exchange %d: -judged +kept:\n%s", row.Seq, diff)
@@ -100,10 +86,7 @@ func TestReadingIsWhatJudgingSays(t *testing.T) {
 			if w, err := r.Workflow(ctx, row.Seq); err != nil || w != of {
 				t.Errorf("exchange %d: in workflow %v, want %v (%v)", row.Seq, w, of, err)
 			}
-			found, err := r.FindingsOf(ctx, row)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(r.FindingsOf(ctx, row))(t)
 			var here []analysis.Finding
 			for _, f := range want.Findings {
 				if f.Place.Exchange == row.Seq {
@@ -137,25 +120,15 @@ func TestJudgedWhileRead(t *testing.T) {
 				t.Fatalf("%+v, %v; want a reading that has begun", early, err)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if grown, err := early.Refresh(ctx); !grown || err != nil || !early.Head().Ended {
 			t.Errorf("at the end: grown %v, ended %v, %v", grown, early.Head().Ended, err)
 		}
-		made, err := kept.Open(ctx, &whole, rules.All)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(kept.Open(ctx, &whole, rules.All))(t)
 		all := func(r *kept.Reading) (result *judgment.Result, rows []*kept.Row) {
-			result, err := r.Complete(ctx, src)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result = must.Get(r.Complete(ctx, src))(t)
 			for row, err := range r.Rows(ctx, 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				rows = append(rows, row)
 			}
 			return result, rows
@@ -175,10 +148,7 @@ func TestJudgedWhileRead(t *testing.T) {
 // A reading that other rules made is none, but says which exchanges brought a card.
 func TestOfOtherRules(t *testing.T) {
 	ctx := context.Background()
-	src, err := open.File("../rules/testdata/wild/a2a-go-0.3.15.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(open.File("../rules/testdata/wild/a2a-go-0.3.15.txtar"))(t)
 	defer src.Close()
 	var shelf capture.MemoryShelf
 	if _, err := kept.HeadOf(ctx, &shelf); !errors.Is(err, kept.ErrNone) {

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/must"
 )
 
 // manyFindings returns a reading of a million exchanges, of which each has a note and one in ten an error, here and there,
@@ -29,19 +30,14 @@ func manyFindings(tb testing.TB) (r *Reading, errors, size int) {
 	for _, e := range entries {
 		size += len(e.Key) + len(e.Value)
 	}
-	if err := shelf.Put(entries...); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, shelf.Put(entries...))
 	return &Reading{shelf: &shelf, head: Head{Ended: true, Rows: exchanges, Last: exchanges, Kinds: 2}}, errors, size
 }
 
 // matching returns how many exchanges match.
 func matching(tb testing.TB, r *Reading, expr string) int {
 	tb.Helper()
-	f, err := filter.Parse(expr)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := must.Get(filter.Parse(expr))(tb)
 	seqs, known, err := r.Matching(context.Background(), f)
 	if err != nil || !known {
 		tb.Fatalf("%s: known %v, %v", expr, known, err)

@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 const testdata = "../rules/testdata/"
@@ -47,28 +48,17 @@ func transcripts(t testing.TB) []string {
 
 func load(t testing.TB, file string) *transcript.Transcript {
 	t.Helper()
-	tr, err := transcript.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must.Get(transcript.ReadFile(file))(t)
 }
 
 func source(t testing.TB, exchanges []*capture.Exchange) *capture.Memory {
 	t.Helper()
-	src, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
 }
 
 func judge(t testing.TB, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
-	result, err := engine.Run(t.Context(), rules.All, source(t, exchanges), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(engine.Run(t.Context(), rules.All, source(t, exchanges), nil))(t)
 	return result.Findings
 }
 
@@ -85,10 +75,7 @@ func run(t testing.TB, exchanges []*capture.Exchange, o minimize.Options) *minim
 func text(t testing.TB, r *minimize.Result) ([]byte, *transcript.Transcript) {
 	t.Helper()
 	data := transcript.Format(r.Transcript("bug.txtar"))
-	tr, err := transcript.Parse("bug.txtar", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.Parse("bug.txtar", data))(t)
 	return data, tr
 }
 
@@ -303,9 +290,7 @@ func TestStopped(t *testing.T) {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !r.Stopped || steps != 3 || !breaks(judge(t, r.Exchanges), rule) {
 		t.Errorf("stopped: %v after %d steps, with %d exchanges", r.Stopped, steps, len(r.Exchanges))
 	}

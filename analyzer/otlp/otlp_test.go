@@ -27,19 +27,15 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 // source opens a transcript.
 func source(t *testing.T, text string) capture.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.txtar")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	src, err := open.File(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	src := must.Get(open.File(path))(t)
 	t.Cleanup(func() { src.Close() })
 	return src
 }
@@ -60,9 +56,7 @@ func everything(*capture.Exchange) bool { return true }
 func export(t *testing.T, src capture.Source, o otlp.Options) (text string, spans []*tracepb.Span) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := otlp.Export(t.Context(), &out, rules.All, src, otlp.New(o), everything, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, otlp.Export(t.Context(), &out, rules.All, src, otlp.New(o), everything, false))
 	for line := range strings.Lines(out.String()) {
 		for _, r := range parse(t, line).ResourceSpans {
 			spans = append(spans, r.ScopeSpans[0].Spans...)
@@ -78,16 +72,11 @@ func parse(t *testing.T, line string) *tracepb.TracesData {
 	t.Helper()
 	line = ids.ReplaceAllStringFunc(line, func(m string) string {
 		parts := ids.FindStringSubmatch(m)
-		id, err := hex.DecodeString(parts[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(hex.DecodeString(parts[2]))(t)
 		return fmt.Sprintf(`"%s":"%s"`, parts[1], base64.StdEncoding.EncodeToString(id))
 	})
 	data := &tracepb.TracesData{}
-	if err := protojson.Unmarshal([]byte(line), data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, protojson.Unmarshal([]byte(line), data))
 	return data
 }
 
@@ -188,14 +177,9 @@ func TestSpans(t *testing.T) {
 	golden := filepath.Join("testdata", "spans.txt")
 	got := show(spans)
 	if os.Getenv("UPDATE_SPANS") != "" {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("spans (-want +got; UPDATE_SPANS=1 rewrites):\n%s", diff)
 	}
@@ -236,9 +220,7 @@ func TestJSON(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &data))
 	is := func(pattern, text string) bool { return regexp.MustCompile("^" + pattern + "$").MatchString(text) }
 	numbers, failed := 0, 0
 	for _, r := range data.ResourceSpans {
@@ -278,13 +260,9 @@ func trace(t *testing.T, src capture.Source) (spans []*tracepb.Span) {
 		}
 	}
 	for step, err := range src.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		found(e.Step(step))
-		if err := tracer.Step(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tracer.Step(t.Context()))
 	}
 	found(e.End(false))
 	if lost, err := tracer.Close(t.Context()); lost > 0 || err != nil {
@@ -305,10 +283,7 @@ func TestLiveIsAsExported(t *testing.T) {
 		if i%5 != 0 { // a fifth of them says it all
 			continue
 		}
-		src, err := open.File(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(open.File(file))(t)
 		live, late := places(trace(t, src))
 		_, spans := export(t, src, otlp.Options{})
 		later, _ := places(spans)

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // What a describer has read before makes no difference to what it says, but for the cards, and nothing of it stays.
@@ -29,19 +29,14 @@ Content-Type: application/json
 
 {"jsonrpc":"2.0","id":1,"result":{"tasks":[%s]}}
 `, strings.TrimSuffix(tasks.String(), ",")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all := many.Exchanges
 	paths, err := filepath.Glob("../rules/testdata/wild/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transcripts, error %v", err)
 	}
 	for _, path := range paths {
-		tr, err := transcript.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := must.Get(transcript.ReadFile(path))(t)
 		all = append(all, tr.Exchanges...)
 	}
 	d := NewDescriber().(*describer)
@@ -51,9 +46,8 @@ Content-Type: application/json
 		fresh.reader.cards = d.reader.cards
 		want := describeAll(fresh, x)
 		got := describeAll(d, x)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s %s: described otherwise when others came before (-want +got):\n%s", x.ID, x.Request.Head, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s %s: described otherwise when others came before", x.ID, x.Request.Head),
+			want, got)
 		for _, said := range got {
 			keys = max(keys, len(said.Keys))
 		}

@@ -11,15 +11,14 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // exchangesOf returns the exchanges of a conversation.
 func exchangesOf(t *testing.T, c *enginetest.Conversation) capture.Source {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
-	if err := memory.Append(c.Steps...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, memory.Append(c.Steps...))
 	return memory
 }
 
@@ -32,10 +31,7 @@ func TestFacts(t *testing.T) {
 	c.Event(1, strings.Replace(enginetest.Working, "WORKING", "COMPLETED", 1))
 	c.Event(2, `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":`+
 		`{"state":"TASK_STATE_WORKING"}}}}`)
-	x, err := exchangesOf(t, c).Exchange(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(exchangesOf(t, c).Exchange(t.Context(), 1))(t)
 	r := reading.Read(x)
 	facts := reading.Facts{Reading: r, Marked: true, Findings: []analysis.Finding{
 		{Rule: &analysis.Rule{ID: "outer"}, Also: []string{"inner"}, Severity: analysis.Warning, Side: a2a.Agent},
@@ -78,10 +74,7 @@ func TestFactsOfErrorsAndCards(t *testing.T) {
 		1: {"code": {"-32001", "TaskNotFoundError"}, "is": {"error"}, "state": nil, "binding": {"jsonrpc"}},
 		2: {"code": nil, "is": {"card"}, "op": {"GetAgentCard"}, "binding": nil},
 	} {
-		x, err := src.Exchange(t.Context(), seq)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(src.Exchange(t.Context(), seq))(t)
 		for key, values := range want {
 			if diff := cmp.Diff(values, reading.Facts{Reading: reading.Read(x)}.Values(key)); diff != "" {
 				t.Errorf("exchange %d, values of %s (-want +got):\n%s", seq, key, diff)

@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // What a filter asks for is found under every name that people use for it.
@@ -25,9 +26,7 @@ data: {"jsonrpc":"2.0","id":1,"result":{"kind":"artifact-update","taskId":"t1","
 data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","contextId":"c1","final":true,"status":{"state":"completed","message":{"kind":"message","messageId":"m2","role":"agent","parts":[]}}}}
 
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	x := tr.Exchanges[0]
 	facts := reading.Facts{Reading: reading.Read(x)}
 	for expr, want := range map[string]bool{
@@ -45,10 +44,7 @@ data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","co
 		"op:SendStreamingMessage":    true,
 		"state:TASK_STATE_COMPLETED": true,
 	} {
-		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(filter.Parse(expr))(t)
 		if got := f.Match(x, facts); got != want {
 			t.Errorf("%s: got %v, want %v", expr, got, want)
 		}

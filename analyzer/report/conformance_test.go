@@ -4,12 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // The level says how far the agent conforms, as far as the traffic shows it, and what that rests on.
@@ -214,9 +213,7 @@ func TestConformanceResults(t *testing.T) {
 			}
 			got := report.Conformances(whole(result, r))[0].Categories["streaming"][0]
 			want := report.ConformanceResult{Test: "r", Category: "streaming", Status: test.status, Message: test.message}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", want, got)
 		})
 	}
 }

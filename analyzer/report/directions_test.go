@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // between returns a result in which agents have these contacts: client, agent, and what was answered.
@@ -80,9 +79,7 @@ func TestDirectionsOfARecording(t *testing.T) {
 				t.Errorf("%s: %s is %s %q", tt.name, d.What, d.Status, d.How)
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		expect.Same(t, tt.name, tt.want, got)
 	}
 }
 
@@ -136,7 +133,5 @@ func TestDirectionsOfManyAgents(t *testing.T) {
 		"planner sends a task to hotels: observed", "planner sends a task to flights: observed",
 		"planner sends a task to cars: observed",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 }

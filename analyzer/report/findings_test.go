@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // What was never observed is one line with a count, unless its names are asked for.
@@ -75,9 +74,7 @@ warning  1.request.line  [late]
   fix       Mend it.
   more      a2atap rules late
 `
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 }
 
 // What several agents do wrong alike is one finding, which names them, and says which of them does it where. Those of
@@ -107,9 +104,7 @@ func TestFindingsOfSeveralAgents(t *testing.T) {
             exchange 3 (hotels)
             exchange 4 (cars)
 `
-	if diff := cmp.Diff(want, report.Findings(list, nil)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, report.Findings(list, nil))
 	list[3].Workflow.Number = 12
 	if got := report.Findings(list, nil); !strings.Contains(got, "\n  workflow  9 and 12\n") {
 		t.Errorf("the workflows are not named in\n%s", got)

@@ -21,6 +21,7 @@ import (
 	"a2atap/analyzer/rules/stream"
 	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 )
 
 // few are the rules of the golden files: new rules must not change those.
@@ -69,10 +70,7 @@ func TestMarkdownIsInert(t *testing.T) {
 // The official reader of JUnit files and ours agree on what is in them.
 func TestJUnit(t *testing.T) {
 	text := golden(t, "calls.junit.xml", func(w io.Writer) error { return report.JUnit(w, whole(small(t))) })
-	suites, err := junit.Ingest([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	suites := must.Get(junit.Ingest([]byte(text)))(t)
 	if len(suites) != 2 || suites[0].Name != "planner->booker" || suites[1].Name != "observation" {
 		t.Fatalf("suites are %+v", suites)
 	}
@@ -205,9 +203,7 @@ func TestSARIFIsBounded(t *testing.T) {
 	r.Add(many(10, analysis.Error))
 	b := written(t, report.SARIF, whole(r))
 	log, err := sarif.FromBytes([]byte(b)) // to validate thousands of results takes seconds, and those of few are
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	failed := 0
 	for _, result := range log.Runs[0].Results {
 		if result.Level == "error" {
@@ -233,22 +229,14 @@ func TestSARIFOfNothing(t *testing.T) {
 // valid fails the test unless the text is SARIF 2.1.0 by its schema.
 func valid(t *testing.T, text string) *sarif.Report {
 	t.Helper()
-	log, err := sarif.FromString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(sarif.FromString(text))(t)
 	if err := log.Validate(); err != nil {
 		t.Error(err)
 	}
 	// The library leaves out what it does not know, so everything of ours has to be there when it writes the log again.
-	again, err := json.Marshal(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(json.Marshal(log))(t)
 	var ours, theirs any
-	if err := errors.Join(json.Unmarshal([]byte(text), &ours), json.Unmarshal(again, &theirs)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(json.Unmarshal([]byte(text), &ours), json.Unmarshal(again, &theirs)))
 	wantAll(t, "", ours, theirs)
 	return log
 }

@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/report/exchanges"
 	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/must"
 )
 
 func TestHTML(t *testing.T) {
@@ -37,15 +38,11 @@ func TestHTML(t *testing.T) {
 func withTraffic(t *testing.T, r *judgment.Result) *report.Report {
 	t.Helper()
 	src, links := calls(t), &workflow.Index{}
-	if _, err := engine.Run(t.Context(), nil, src, nil, workflow.Into(links.Put)...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(engine.Run(t.Context(), nil, src, nil, workflow.Into(links.Put)...))(t)
 	section, err := exchanges.Read(t.Context(), []exchanges.Capture{{
 		Name: "calls.txtar", Source: src, Reader: &reading.Reader{}, Links: links, Findings: len(r.Findings),
 	}}, r.Findings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	whole := whole(r)
 	whole.Traffic = section
 	return whole
@@ -55,12 +52,8 @@ func withTraffic(t *testing.T, r *judgment.Result) *report.Report {
 func TestHTMLWithTraffic(t *testing.T) {
 	var with, without strings.Builder
 	r := small(t)
-	if err := report.HTML(&with, withTraffic(t, r)); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.HTML(&without, whole(small(t))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.HTML(&with, withTraffic(t, r)))
+	must.Do(t, report.HTML(&without, whole(small(t))))
 	checkPage(t, "traffic", with.String())
 	for i := range r.Findings {
 		link := fmt.Sprintf(`<a href="#f%d"><code>%s</code></a>`, i+1, &r.Findings[i].Place)

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/must"
 )
 
 func TestJSON(t *testing.T) {
@@ -21,9 +22,7 @@ func TestJSON(t *testing.T) {
 		return report.JSON(w, whole(result))
 	})
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &doc))
 	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "calls", "verdict", "reports")
 	members(t, "tool", doc["tool"], "name", "version")
 	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost",
@@ -75,9 +74,7 @@ func TestFindingLine(t *testing.T) {
 		t.Errorf("not one line: %q", b)
 	}
 	var got report.Finding
-	if err := json.Unmarshal([]byte(b), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(b), &got))
 	if diff := cmp.Diff(report.JSONFinding(&result.Findings[0]), got); diff != "" {
 		t.Errorf("finding (-want +got):\n%s", diff)
 	}
@@ -86,9 +83,7 @@ func TestFindingLine(t *testing.T) {
 func TestRulesJSONMembers(t *testing.T) {
 	b := written(t, report.RulesJSON, rules.All)
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(b), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(b), &list))
 	if len(list) != len(rules.All) {
 		t.Errorf("%d rules are written, want %d", len(list), len(rules.All))
 	}

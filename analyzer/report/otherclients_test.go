@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
+	"a2atap/proxy/must"
 )
 
 // Where a link without success is counted with others that have some, the matrix and JUnit say so all the same.
@@ -28,9 +29,7 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 		t.Errorf("the matrix says %q of the others", got)
 	}
 	var b strings.Builder
-	if err := JUnit(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, JUnit(&b, r))
 	for _, want := range []string{`failures="1"`, "no call succeeded: 2 of 2 calls failed: HTTP 503 2", "calls planner-&gt;booker"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("JUnit does not say %q:\n%s", want, b.String())
@@ -50,9 +49,7 @@ func TestJUnitNamesFailedCalls(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		r.Calls = fails
 		var b strings.Builder
-		if err := JUnit(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, JUnit(&b, r))
 		if !strings.Contains(b.String(), "4 SendMessage HTTP 503: busy") {
 			t.Errorf("the failed call is not in\n%s", b.String())
 		}

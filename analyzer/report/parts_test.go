@@ -8,21 +8,16 @@ import (
 	"golang.org/x/net/html"
 
 	"a2atap/analyzer/report"
+	"a2atap/proxy/must"
 )
 
 // The parts say what the page says; findings and failed calls lead to their places.
 func TestParts(t *testing.T) {
 	r := small(t)
 	page := written(t, report.HTML, whole(r))
-	parts, err := report.NewParts(whole(r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must.Get(report.NewParts(whole(r)))(t)
 	words := func(text string) string {
-		root, err := html.Parse(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		root := must.Get(html.Parse(strings.NewReader(text)))(t)
 		var b strings.Builder
 		for n := range root.Descendants() {
 			if n.Type == html.TextNode && n.Parent.Data != "script" && n.Parent.Data != "style" {

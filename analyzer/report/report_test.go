@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
@@ -20,6 +18,8 @@ import (
 	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
@@ -30,39 +30,23 @@ var day = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 // stream that is in order, and a request of a client at fault.
 func judged(t *testing.T) *judgment.Result {
 	t.Helper()
-	result, err := engine.Run(t.Context(), rules.All, calls(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return must.Get(engine.Run(t.Context(), rules.All, calls(t), nil))(t)
 }
 
 // calls returns testdata/calls.txtar as a capture.
 func calls(t *testing.T) capture.Source {
 	t.Helper()
 	const file = "testdata/calls.txtar"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := transcript.Parse(file, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory, err := capture.ReadMemory(capture.Info{Name: "calls.txtar"}, capture.Each(tr.Exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return memory
+	text := must.Get(os.ReadFile(file))(t)
+	tr := must.Get(transcript.Parse(file, text))(t)
+	return must.Get(capture.ReadMemory(capture.Info{Name: "calls.txtar"}, capture.Each(tr.Exchanges...)))(t)
 }
 
 // written returns what a writer writes of something.
 func written[T any](t *testing.T, write func(io.Writer, T) error, of T) string {
 	t.Helper()
 	var b strings.Builder
-	if err := write(&b, of); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(&b, of))
 	return b.String()
 }
 
@@ -76,19 +60,7 @@ func inFormat(t *testing.T, format string, r *report.Report) string {
 func golden(t *testing.T, name string, write func(w io.Writer) error) string {
 	t.Helper()
 	got := written(t, func(w io.Writer, _ any) error { return write(w) }, nil)
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	expect.Golden(t, *update, filepath.Join("testdata", name), got)
 	return got
 }
 

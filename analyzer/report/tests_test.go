@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 )
 
 // asked is an agent with a test of every kind.
@@ -121,10 +122,7 @@ func TestTestsAsJUnit(t *testing.T) {
 // What is waived is in SARIF as suppressed, so that nobody is alerted.
 func TestWaivedInSARIF(t *testing.T) {
 	b := written(t, report.SARIF, active(asked()))
-	log, err := sarif.FromString(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(sarif.FromString(b))(t)
 	suppressed := 0
 	for _, result := range log.Runs[0].Results {
 		if len(result.Suppressions) > 0 {
@@ -265,9 +263,7 @@ func TestUnaskedIsToldOnce(t *testing.T) {
 	}
 	var b strings.Builder
 	whole := &report.Report{Tests: []report.Suite{suite}, Result: &judgment.Result{}, Now: time.Unix(0, 0)}
-	if err := report.Write(&b, "text", whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Write(&b, "text", whole))
 	for _, want := range []string{
 		"inconclusive: 2 tests: not asked: there is no card\n", "inconclusive: send: it never did\n",
 	} {

@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // heldToCard are rules about what a client has read, or what was sent for it: a card that nobody had read counts for
@@ -169,14 +170,8 @@ func TestWhatLateCardsShow(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			memory, err := capture.ReadMemory(capture.Info{}, capture.Each(inTurn(test.exchanges...)...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			result, err := engine.Run(context.Background(), rules.All, memory, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(inTurn(test.exchanges...)...)))(t)
+			result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
 			found, broken := 0, 0
 			for _, f := range result.Findings {
 				if f.Rule.ID == "ver-supported-refused" {
@@ -221,15 +216,10 @@ func TestLateCardsRevise(t *testing.T) {
 		"rpcrequest/rpc-id-missing-v02.txtar": "rpc-id-missing note",     // in place of a warning
 	} {
 		exchanges, _ := cardsLast(parse(t, filepath.Join("testdata", path)).Exchanges)
-		memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
 		var all []analysis.Finding
 		counted, err := engine.Run(t.Context(), rules.All, memory, func(f analysis.Finding) { all = append(all, f) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var taken judgment.Result
 		for _, f := range all {
 			taken.Take(f)
@@ -257,13 +247,7 @@ func keptFindings(t *testing.T, src capture.Source) []analysis.Finding {
 	if _, w, err := kept.Judge(t.Context(), rules.All, src, shelf.Put, nil); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
-	r, err := kept.Open(t.Context(), &shelf, rules.All)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := r.Complete(t.Context(), src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(kept.Open(t.Context(), &shelf, rules.All))(t)
+	result := must.Get(r.Complete(t.Context(), src))(t)
 	return result.Findings
 }

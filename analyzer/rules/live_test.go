@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // Following a recording while it grows finds what judging the finished capture finds, in the same order. The exchanges
@@ -196,13 +197,9 @@ func follow(t *testing.T, random *rand.Rand, steps []capture.Step) []string {
 	}()
 	for len(steps) > 0 {
 		n := 1 + random.IntN(len(steps))
-		if err := memory.Append(steps[:n]...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memory.Append(steps[:n]...))
 		steps = steps[n:]
 	}
-	if err := memory.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, memory.Close())
 	return <-followed
 }

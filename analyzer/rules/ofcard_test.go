@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // TestRulesOfCards fetches the cards of the transcripts again and again, as SDKs do. That rules which take nothing but
@@ -70,14 +71,8 @@ func TestRulesOfCards(t *testing.T) {
 // judgeBy returns what rules find in exchanges, and how often they applied.
 func judgeBy(t *testing.T, list []*analysis.Rule, exchanges []*capture.Exchange) []string {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(t.Context(), list, memory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
+	result := must.Get(engine.Run(t.Context(), list, memory, nil))(t)
 	var lines []string
 	for i := range result.Findings {
 		f := &result.Findings[i]

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // The same is found in whatever order exchanges come that have nothing to do with each other: of each transcript those
@@ -41,9 +41,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				}
 				return seq
 			})
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: with %d and %d swapped (-want +got):\n%s", path, exchanges[i].Seq, exchanges[i+1].Seq, diff)
-			}
+			expect.Same(t, fmt.Sprintf("%s: with %d and %d swapped", path, exchanges[i].Seq, exchanges[i+1].Seq),
+				want, got)
 		}
 	}
 	if swaps*oneIn < 150 {
@@ -54,14 +53,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // isCall reports whether an exchange shows by itself that it is one of A2A. What may be anything else is judged only
 // where A2A was spoken before, so there the order counts.
 func isCall(t *testing.T, x *capture.Exchange) bool {
-	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(x))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(context.Background(), rules.All, memory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(x)))(t)
+	result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
 	return result.Counts.Judged == 1
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -16,14 +17,18 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 var _ = flag.Bool("update", false, "rewrite the want sections to what is found now") // read by analyzertest.Run
 
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // what is alive is little: this saves a fifth of the time
+	os.Exit(m.Run())
+}
+
 func TestValid(t *testing.T) {
-	if err := analysis.Validate(rules.All); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, analysis.Validate(rules.All))
 }
 
 // What is listed as never observed has a name and a reason of its own, and no rule.
@@ -85,14 +90,8 @@ func lines(findings []analysis.Finding) []string {
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(context.Background(), rules.All, memory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
+	result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
 	return result.Findings
 }
 
@@ -111,11 +110,7 @@ func judgeFile(t *testing.T, path string) []analysis.Finding {
 
 func parse(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
-	tr, err := transcript.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must.Get(transcript.ReadFile(file))(t)
 }
 
 func transcripts(t testing.TB) []string {
@@ -127,9 +122,7 @@ func transcripts(t testing.TB) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(list) == 0 {
 		t.Fatal("no transcripts")
 	}

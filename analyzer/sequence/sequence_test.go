@@ -5,14 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/rules"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 )
 
 // The arrows of a session are its requests, answers and events, in the order of time, and each finding is at one.
@@ -55,7 +54,5 @@ func TestArrowsOfASession(t *testing.T) {
 4 booker to planner: 200 t2 completed
 5 planner to booker: GetTask t2
 5 booker to planner: 200 t2 completed`, "\n")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 }

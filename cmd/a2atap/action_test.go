@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"a2atap/proxy/must"
 )
 
 // action is .ci/action/action.yml, as GitHub reads a composite action: what is not here is refused.
@@ -39,14 +41,9 @@ var expression = regexp.MustCompile(`^\$\{\{ (?:(!cancelled\(\) && )?inputs\.([a
 
 func readAction(t *testing.T) action {
 	t.Helper()
-	text, err := os.ReadFile("../../.ci/action/action.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../.ci/action/action.yml"))(t)
 	var a action
-	if err := decodeStrictly(text, func(string) any { return &a }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decodeStrictly(text, func(string) any { return &a }))
 	return a
 }
 
@@ -228,16 +225,11 @@ func TestActionSteps(t *testing.T) {
 // The pages use the action with inputs that it has.
 func TestActionOnPage(t *testing.T) {
 	a := readAction(t)
-	blocks, err := pageBlocks("ci.md", "yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := must.Get(pageBlocks("ci.md", "yaml"))(t)
 	uses := 0
 	for _, block := range blocks {
 		var jobs yaml.Node
-		if err := yaml.Unmarshal([]byte(block), &jobs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal([]byte(block), &jobs))
 		if !strings.Contains(block, "/.ci/action@") {
 			continue
 		}
@@ -250,9 +242,7 @@ func TestActionOnPage(t *testing.T) {
 				} `yaml:"steps"`
 			} `yaml:"jobs"`
 		}
-		if err := yaml.Unmarshal([]byte(block), &file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal([]byte(block), &file))
 		for _, job := range file.Jobs {
 			for _, step := range job.Steps {
 				for name := range step.With {

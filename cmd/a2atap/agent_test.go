@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 // A lineWriter hands on what is written to it, a write at a time.
@@ -44,19 +45,10 @@ func startAgent(t *testing.T, args ...string) (url string, notices <-chan string
 
 func postJSON(t *testing.T, url, body string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	return string(text)
 }
 
@@ -73,9 +65,7 @@ func TestWebhookAuthority(t *testing.T) {
 	defer hook.Close()
 	file := filepath.Join(t.TempDir(), "hook.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})
-	if err := os.WriteFile(file, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, block, 0o600))
 	send := `{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t1","sessionId":"s",` +
 		`"message":{"role":"user","parts":[{"type":"text","text":"task-failure"}]},` +
 		`"pushNotification":{"url":"` + hook.URL + `/a"}}}`
@@ -99,28 +89,21 @@ func TestWebhookAuthority(t *testing.T) {
 
 // The card that the page about agents shows can be served, and its program be a skill of it.
 func TestCardOfThePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "agents.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "agents.md")))(t)
 	_, rest, _ := strings.Cut(string(page), "```json\n")
 	card, _, ok := strings.Cut(rest, "```\n")
 	if !ok {
 		t.Fatal("the page shows no card")
 	}
 	file := filepath.Join(t.TempDir(), "travel.json")
-	if err := os.WriteFile(file, []byte(card), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(card), 0o600))
 	_, rest, _ = strings.Cut(rest, "```sh\n")
 	program, _, ok := strings.Cut(rest, "```\n")
 	if !ok {
 		t.Fatal("the page shows no program")
 	}
 	script := filepath.Join(t.TempDir(), "book.sh")
-	if err := os.WriteFile(script, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte(program), 0o600))
 	url, _ := startAgent(t, "spec", "--card", file, "--skill", "book-flight=sh "+script)
 	booked := postJSON(t, url+"/message:send",
 		`{"message":{"messageId":"b","role":"ROLE_USER","parts":[{"text":"book-flight to Rome"}]}}`)

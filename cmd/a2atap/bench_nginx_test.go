@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // nginxConfig is for speed, and passes events at once.
@@ -32,22 +34,15 @@ func startNginx(b *testing.B, agent, folder string) *way {
 		b.Fatalf("nginx, which the others are compared to, is not installed: %v; install it "+
 			"(on Debian: apt-get install nginx-light), or leave it out with -ways", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	addr := l.Addr().String()
 	l.Close()
 	config := strings.NewReplacer("AGENT", agent, "LISTEN", addr).Replace(nginxConfig)
 	file := filepath.Join(folder, "nginx.conf")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(file, []byte(config), 0o600))
 	w := &way{addr: addr, command: exec.Command(path, "-p", folder, "-c", file)}
 	w.command.Stderr = os.Stderr
-	if err := w.command.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, w.command.Start())
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {

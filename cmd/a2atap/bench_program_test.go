@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // program returns a way as a program.
@@ -45,13 +47,8 @@ func startRecord(b *testing.B, path, agent, folder string) *process {
 		"-o", filepath.Join(folder, "c.a2atap"), "--format", "json", "--quiet")
 	p.command.Env = append(os.Environ(), "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	p.command.Stderr = p.messages
-	out, err := p.command.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := p.command.Start(); err != nil {
-		b.Fatal(err)
-	}
+	out := must.Get(p.command.StdoutPipe())(b)
+	must.Do(b, p.command.Start())
 	p.output = bufio.NewReader(out)
 	var first struct{ URL string }
 	line, err := p.output.ReadBytes('\n')
@@ -73,9 +70,7 @@ func (p *process) stop(b *testing.B) (lost int) {
 	if p.way != nil {
 		return int(p.way.stop(b).Lost)
 	}
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, p.command.Process.Signal(syscall.SIGTERM))
 	for {
 		line, err := p.output.ReadBytes('\n')
 		if err == io.EOF {
@@ -85,16 +80,12 @@ func (p *process) stop(b *testing.B) (lost int) {
 		if err == nil {
 			err = json.Unmarshal(line, &said)
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		if said.Type != "verdict" {
 			b.Errorf("a2atap found something in traffic that has no fault: %.300s", line)
 		}
 	}
-	if err := p.command.Wait(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, p.command.Wait())
 	if m := notRecorded.FindSubmatch(p.messages.Bytes()); m != nil {
 		lost, _ = strconv.Atoi(strings.ReplaceAll(string(m[1]), ",", ""))
 	}
@@ -124,22 +115,13 @@ const clockTick = 10 * time.Millisecond
 
 // cpu returns the processor time that the program has used so far, in steps of 10 ms.
 func (p *process) cpu(b *testing.B) (used time.Duration) {
-	pids, err := p.processes()
-	if err != nil {
-		b.Fatal(err)
-	}
+	pids := must.Get(p.processes())(b)
 	for _, pid := range pids {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			b.Fatal(err)
-		}
+		stat := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(b)
 		_, rest, _ := bytes.Cut(stat, []byte(") ")) // the name before it may hold blanks
 		fields := bytes.Fields(rest)
 		for _, field := range fields[11:13] { // user and system time: fields 14 and 15 of proc(5)
-			ticks, err := strconv.Atoi(string(field))
-			if err != nil {
-				b.Fatal(err)
-			}
+			ticks := must.Get(strconv.Atoi(string(field)))(b)
 			used += time.Duration(ticks) * clockTick
 		}
 	}
@@ -188,17 +170,11 @@ func (p *process) memory() (size int64, err error) {
 
 // machineBusy returns the processor time that all processes of the machine have used so far.
 func machineBusy(b *testing.B) (used time.Duration) {
-	stat, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		b.Fatal(err)
-	}
+	stat := must.Get(os.ReadFile("/proc/stat"))(b)
 	line, _, _ := strings.Cut(string(stat), "\n")
 	for i, field := range strings.Fields(line)[1:] {
 		const idle, iowait, guest = 3, 4, 8
-		ticks, err := strconv.Atoi(field)
-		if err != nil {
-			b.Fatal(err)
-		}
+		ticks := must.Get(strconv.Atoi(field))(b)
 		if i != idle && i != iowait && i < guest {
 			used += time.Duration(ticks) * clockTick
 		}

@@ -30,6 +30,7 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 	proxyrecord "a2atap/proxy/record"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
@@ -260,17 +261,9 @@ func startWay(b *testing.B, name, agent, folder string) *way {
 	if name == "ship" {
 		w.command.Env = append(w.command.Env, benchStream+"="+fleettest.StartProcess(b, fleettest.ProcessOptions{}).URL("traffic"))
 	}
-	in, err := w.command.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := w.command.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := w.command.Start(); err != nil {
-		b.Fatal(err)
-	}
+	in := must.Get(w.command.StdinPipe())(b)
+	out := must.Get(w.command.StdoutPipe())(b)
+	must.Do(b, w.command.Start())
 	w.input, w.output = in, bufio.NewReader(out)
 	if err := json.NewDecoder(strings.NewReader(w.line(b))).Decode(&w.started); err != nil {
 		b.Fatalf("start %s: %v", name, err)
@@ -294,15 +287,11 @@ func (w *way) stop(b *testing.B) (c wayCost) {
 	}
 	if w.input != nil {
 		w.input.Close()
-		if err := json.Unmarshal([]byte(w.line(b)), &c.wayReport); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, json.Unmarshal([]byte(w.line(b)), &c.wayReport))
 	} else if err := w.command.Process.Signal(syscall.SIGTERM); err != nil {
 		b.Fatal(err)
 	}
-	if err := w.command.Wait(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, w.command.Wait())
 	state := w.command.ProcessState
 	c.cpu = state.UserTime() + state.SystemTime() - w.started.CPU
 	return c

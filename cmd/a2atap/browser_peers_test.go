@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // A browser is a Chromium without a window, with one page. It is spoken to over a pipe, with the Chrome DevTools
@@ -60,19 +62,13 @@ func openBrowser(t *testing.T, flags ...string) *browser {
 		t.Fatalf("none of %s is there; install Chromium", strings.Join(browsers, ", "))
 	}
 	theirs, ours, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	from, answers, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command(path, append(flags, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())...)
 	cmd.ExtraFiles = []*os.File{theirs, answers}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	theirs.Close()
 	answers.Close()
 	b := &browser{t: t, to: ours, waiting: make(map[int]chan answer), loaded: make(chan struct{}, 16)}

@@ -24,6 +24,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/ca"
 	"a2atap/proxy/forward"
+	"a2atap/proxy/must"
 	"a2atap/proxy/outbound"
 )
 
@@ -61,14 +62,9 @@ func TestInstalledAuthority(t *testing.T) {
 	defer agent.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(agent.Certificate())
-	authority, err := ca.Open(filepath.Join(dir, "it's a folder"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(filepath.Join(dir, "it's a folder")))(t)
 	source := filepath.Join(dir, "Fetch.java")
-	if err := os.WriteFile(source, []byte(fetchJava), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(source, []byte(fetchJava), 0o600))
 	for _, c := range []struct {
 		word, name string
 		command    []string
@@ -88,9 +84,7 @@ func TestInstalledAuthority(t *testing.T) {
 				Output: filepath.Join(t.TempDir(), "c.a2atap"), Reach: &outbound.Dialer{Roots: roots},
 				Proxy: proxy.Options{Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf}},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer func() {
 				if _, _, err := r.Stop(); err != nil {
 					t.Error(err)
@@ -109,9 +103,7 @@ func TestInstalledAuthority(t *testing.T) {
 				lines.Reset()
 				err = trust.PrintInstallations(e, authority, addr, []string{c.word})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			before, _ := r.Passed()
 			if out, err := fetch(t, lines.String(), c.command, agent.URL); err != nil ||
 				!strings.Contains(out, "the agent's word") {
@@ -148,10 +140,7 @@ func peersPython(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("A2ATAP_PEERS")
 	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
+		cache := must.Get(os.UserCacheDir())(t)
 		dir = filepath.Join(cache, "a2atap-peers")
 	}
 	return filepath.Join(dir, "py1", "bin", "python")

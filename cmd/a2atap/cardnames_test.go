@@ -15,15 +15,13 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 // A capture that grows hides what a card names as soon as the card has come.
 func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer plain.Close()
 	agent := &cannedAgent{answers: make(map[string]string)}
 	go agent.serve(plain)
@@ -31,9 +29,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	r, err := recorder.Start(recorder.Options{Output: w.path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{
 		Name: "a", Agent: &url.URL{Scheme: "http", Host: plain.Addr().String()}, Listen: "127.0.0.1:0",
 	}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer cmdtest.Stop(t, r)
 	tap := r.Taps()[0].Addr()
 	all := agent.add(w.sendings("x", "", tap))
@@ -41,10 +37,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	dial := func() (net.Conn, error) { return net.Dial("tcp", tap) }
 	w.talk(t, dial, []sending{named})
 
-	reader, err := bolt.Read(w.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(bolt.Read(w.path))(t)
 	defer reader.Close()
 	src, ok := source.Hide(t.Context(), reader).(interface {
 		capture.Source
@@ -60,10 +53,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 			t.Fatalf("the card has come, and what it names is shown: %v", err)
 		}
 		src.Learn(ctx) // as after a second
-		x, err := src.Exchange(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(src.Exchange(t.Context(), 1))(t)
 		shown := len(w.found(string(x.Request.Head))) > 0
 		if sent && !shown {
 			for way, heads := range everyWay(t, src) {
@@ -93,9 +83,7 @@ func everyWay(t *testing.T, src capture.Source) map[string][]string {
 	}
 	for way, all := range exchanges {
 		for x, err := range all {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			heads[way] = append(heads[way], string(x.Request.Head))
 		}
 	}
@@ -104,18 +92,13 @@ func everyWay(t *testing.T, src capture.Source) map[string][]string {
 	}
 	for way, all := range steps {
 		for s, err := range all {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if opened, is := s.What.(capture.Opened); is {
 				heads[way] = append(heads[way], string(opened.Head))
 			}
 		}
 	}
-	x, err := src.Exchange(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(src.Exchange(t.Context(), 1))(t)
 	heads["Exchange"] = []string{string(x.Request.Head)}
 	return heads
 }

@@ -23,6 +23,7 @@ import (
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // TestMemoryHasACeiling sends bodies that are made to take memory, twenty at a time or forty with the tag peers, and ends
@@ -102,9 +103,7 @@ func recordForMemory(t *testing.T, agent string, clients, length int) int64 {
 // endForMemory ends a recorder, and returns how much memory it took in bytes, without the pages of files.
 func (p *killed) endForMemory(t *testing.T) int64 {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
 	peak, program := peakOf(t, p.cmd.Process.Pid, ended)
@@ -123,10 +122,7 @@ func TestStreamsHaveACeiling(t *testing.T) {
 	ceiling := int64(128<<20 + streams*16<<10)
 	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/SendStreamingMessage")
 	message := func(of *grpc.Type, text string) []byte {
-		m, err := of.FromJSON(jsondoc.Parse([]byte(text)).Root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(of.FromJSON(jsondoc.Parse([]byte(text)).Root))(t)
 		return grpc.AppendFrame(nil, m)
 	}
 	open := make(chan struct{}) // closed when all are
@@ -168,9 +164,7 @@ func TestStreamsHaveACeiling(t *testing.T) {
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	first, err := (&http.Client{Transport: transport}).Get(p.url) // from then on the connection is there, and takes them all
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	first.Body.Close()
 	var calls sync.WaitGroup
 	for n := range streams {
@@ -213,9 +207,7 @@ func compressed(t *testing.T, begin, text string, length int) []byte {
 	for range length / len(piece) {
 		io.WriteString(w, piece)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return out.Bytes()
 }
 
@@ -230,9 +222,7 @@ func peakOf(t *testing.T, pid int, ended <-chan error) (peak, files int64) {
 		for name, value := range map[string]*int64{"\nVmHWM:": &peak, "\nRssFile:": &files} {
 			if _, rest, ok := strings.Cut(string(status), name); err == nil && ok {
 				var kib int64
-				if _, err := fmt.Sscan(rest, &kib); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(fmt.Sscan(rest, &kib))(t)
 				*value = kib << 10
 			}
 		}

@@ -22,6 +22,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 	"a2atap/tui"
 )
 
@@ -75,10 +76,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 // renew begins another capture, and removes the one before.
 func (c *chaos) renew() {
 	if c.path != "" {
-		files, err := filepath.Glob(c.path + "*")
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(c.path + "*"))(c.t)
 		for _, file := range files {
 			os.Remove(file)
 		}
@@ -168,14 +166,9 @@ func (c *chaos) live() {
 // look has the inspector and a follower of the capture look on, to the end of the run.
 func (c *chaos) look() {
 	c.t.Helper()
-	src, err := bolt.Read(c.path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(c.path))(c.t)
 	follow := exec.Command("a2atap", "show", "--follow", c.path)
-	if err := follow.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, follow.Start())
 	c.t.Cleanup(func() {
 		follow.Process.Kill()
 		follow.Wait()
@@ -227,15 +220,10 @@ func (c *chaos) moment() { <-time.After(time.Duration(20+c.random.IntN(300)) * t
 
 // damage writes something into the capture.
 func (c *chaos) damage() {
-	f, err := os.OpenFile(c.path, os.O_WRONLY, 0)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(c.path, os.O_WRONLY, 0))(c.t)
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	junk := make([]byte, 1+c.random.IntN(20000))
 	for i := range junk {
 		junk[i] = byte(c.random.Uint32())
@@ -284,9 +272,7 @@ func (c *chaos) end(l *life, signal syscall.Signal) {
 		}
 	}
 	begun = time.Now()
-	if err := exec.Command("a2atap", "--version").Run(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, exec.Command("a2atap", "--version").Run())
 	if slow := 10 * time.Since(begun); took > time.Second+slow {
 		c.t.Errorf("it took %v to end, and the machine is slow by %v\n%s", took, slow, l.said.String())
 	}
@@ -322,15 +308,9 @@ func (c *chaos) afterKill(l *life) {
 	if l.damaged {
 		return
 	}
-	src, err := bolt.Read(c.path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(c.path))(c.t)
 	defer src.Close()
-	info, err := src.Info(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	info := must.Get(src.Info(c.t.Context()))(c.t)
 	if l.policy == "stop" && info.Crashes == c.kills-1 {
 		c.kills-- // it had ended the recording by itself
 	}
@@ -401,15 +381,10 @@ func (c *chaos) headless() (n int64) {
 // each calls f with the exchanges of the capture.
 func (c *chaos) each(f func(*capture.Exchange)) {
 	c.t.Helper()
-	src, err := bolt.Read(c.path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(c.path))(c.t)
 	defer src.Close()
 	for x, err := range src.Exchanges(c.t.Context(), 1) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, err)
 		f(x)
 	}
 }

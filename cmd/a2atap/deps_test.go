@@ -136,6 +136,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/...", "a2atap/replay/internal/agenttest", "it registers cleanups and is for tests"},
 	{"a2atap/...", "a2atap/cmd/internal/cmdtest", "it is for tests"},
 	{"a2atap/...", "a2atap/proxy/internal/childtest", "it is for tests"},
+	{"a2atap/...", "a2atap/proxy/must", "it is for tests"},
+	{"a2atap/...", "a2atap/proxy/expect", "it is for tests"},
 	{"a2atap/...", "a2atap/proxy/paralleltest", "it sets a flag and is for tests"},
 	{
 		"a2atap/replay/refagent/internal/jsonvalue", "a2atap/...",

@@ -23,6 +23,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // A diskTrouble is something that happens to the file of a recorder, and how it is over; nil if it stays.
@@ -43,10 +44,7 @@ var diskTroubles = []diskTrouble{
 	{
 		"limited", func(t *testing.T) string { return t.TempDir() },
 		func(t *testing.T, p *killed, path string) func() {
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(os.Stat(path))(t)
 			before := limitFiles(t, p.cmd.Process.Pid, uint64(info.Size()))
 			return func() { limitFiles(t, p.cmd.Process.Pid, before) }
 		},
@@ -58,9 +56,7 @@ var diskTroubles = []diskTrouble{
 	{
 		"taken away", func(t *testing.T) string { return t.TempDir() },
 		func(t *testing.T, _ *killed, path string) func() {
-			if err := os.Rename(path, path+".away"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(path, path+".away"))
 			return func() { os.Rename(path+".away", path) }
 		},
 	},
@@ -216,22 +212,14 @@ func (s *numberedSends) count() int {
 // kept returns the exchanges that a capture has, and what it says of itself.
 func (s *numberedSends) kept(t *testing.T, path string) (map[string]bool, capture.Info) {
 	t.Helper()
-	src, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
 	kept := make(map[string]bool)
 	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		kept[numberOf(x)] = true
 	}
-	info, err := src.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(src.Info(t.Context()))(t)
 	return kept, info
 }
 
@@ -269,17 +257,12 @@ func (s *numberedSends) checkKilled(t *testing.T, trouble diskTrouble, policy, p
 // waitForExchanges waits until a capture has so many exchanges that have ended.
 func waitForExchanges(t *testing.T, path string, n int) {
 	t.Helper()
-	src, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
 	eventually(t, "that all is stored", func() bool {
 		ended := 0
 		for x, err := range src.Exchanges(t.Context(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if x.Ended >= 0 {
 				ended++
 			}
@@ -310,9 +293,7 @@ func limitFiles(t *testing.T, pid int, size uint64) (before uint64) {
 func ext4(t *testing.T) string {
 	t.Helper()
 	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
-	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 16<<20)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 16<<20)))
 	mustRun(t, "mkfs.ext4", "-q", image)
 	if out, err := exec.Command("mount", "-o", "loop,errors=remount-ro", image, dir).CombinedOutput(); err != nil {
 		t.Logf("images cannot be mounted here: %v\n%s", err, out)
@@ -326,17 +307,13 @@ func ext4(t *testing.T) string {
 func remountReadOnly(t *testing.T, dir string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for line := range strings.Lines(string(mounts)) {
 		if device, at, _ := strings.Cut(line, " "); strings.HasPrefix(at, dir+" ") {
 			err = os.WriteFile("/sys/fs/ext4/"+filepath.Base(device)+"/trigger_fs_error", []byte("1"), 0)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 func mustRun(t *testing.T, argv ...string) {

@@ -6,16 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // Each page stands in the index, and what a page leads to is there.
 func TestDocsIndex(t *testing.T) {
 	t.Parallel()
 	const docs = "../../docs"
-	index, err := os.ReadFile(filepath.Join(docs, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := must.Get(os.ReadFile(filepath.Join(docs, "README.md")))(t)
 	pages, err := filepath.Glob(filepath.Join(docs, "*.md"))
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("%d pages: %v", len(pages), err)
@@ -26,10 +25,7 @@ func TestDocsIndex(t *testing.T) {
 		if name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
 			t.Errorf("docs/README.md does not name %s", name)
 		}
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue

@@ -25,6 +25,7 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 	proxyrecord "a2atap/proxy/record"
 	"a2atap/proxy/recording"
 )
@@ -109,10 +110,7 @@ type fleetCost struct {
 // fleetRecording records a capture of one of n recorders, and returns its path.
 func fleetRecording(b *testing.B, path, what string, n int) string {
 	b.Helper()
-	store, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	store := must.Get(bolt.Open(path, bolt.Options{}))(b)
 	r := proxyrecord.New(store, proxyrecord.Options{
 		Recorder: recording.Options{IfFull: recording.Wait},
 		Redact:   redact.Options{Key: make([]byte, 32), Describer: reading.NewDescriber()},
@@ -124,9 +122,7 @@ func fleetRecording(b *testing.B, path, what string, n int) string {
 			passEvents(r.Recorder(), eventsEach)
 		}
 	}
-	if err := r.Close(context.Background()); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, r.Close(context.Background()))
 	return path
 }
 
@@ -173,22 +169,13 @@ func shipAll(b *testing.B, server, path string, n int) (c fleetCost) {
 // shipAs ships a capture as n recorders, at the same time.
 func shipAs(b *testing.B, url, path string, n int) (steps, blocks uint64, took time.Duration) {
 	b.Helper()
-	address, err := fleet.ParseAddress(url)
-	if err != nil {
-		b.Fatal(err)
-	}
+	address := must.Get(fleet.ParseAddress(url))(b)
 	var sources []guise
 	for range n {
-		r, err := bolt.Read(path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := must.Get(bolt.Read(path))(b)
 		defer r.Close()
 		sources = append(sources, guise{r, uuid.New()})
-		info, err := r.Info(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
+		info := must.Get(r.Info(b.Context()))(b)
 		steps += info.Arrivals
 	}
 	for range sources[0].Blocks(b.Context(), 1) {
@@ -229,19 +216,10 @@ func fleetServer(b *testing.B, kind string) (url string, used func() time.Durati
 func fleetBytes(b *testing.B, url string) uint64 {
 	b.Helper()
 	at, name, _ := strings.Cut(strings.TrimPrefix(url, "nats://"), "/")
-	c, err := nats.Connect("nats://" + at)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := must.Get(nats.Connect("nats://" + at))(b)
 	defer c.Close()
-	js, err := jetstream.New(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := js.Stream(b.Context(), name)
-	if err != nil {
-		b.Fatal(err)
-	}
+	js := must.Get(jetstream.New(c))(b)
+	s := must.Get(js.Stream(b.Context(), name))(b)
 	return s.CachedInfo().State.Bytes
 }
 
@@ -271,14 +249,8 @@ func BenchmarkFleetRead(b *testing.B) {
 //	go test ./cmd/a2atap -run '^$' -bench BenchmarkFleetDelay -benchtime 200x
 func BenchmarkFleetDelay(b *testing.B) {
 	server := fleettest.StartProcess(b, fleettest.ProcessOptions{})
-	address, err := fleet.ParseAddress(server.URL("traffic"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	store, err := bolt.Open(filepath.Join(b.TempDir(), "c.a2atap"), bolt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	address := must.Get(fleet.ParseAddress(server.URL("traffic")))(b)
+	store := must.Get(bolt.Open(filepath.Join(b.TempDir(), "c.a2atap"), bolt.Options{}))(b)
 	defer store.Close()
 	r := recording.New(recording.Options{Sink: store})
 	ctx, cancel := context.WithCancel(b.Context())
@@ -290,9 +262,7 @@ func BenchmarkFleetDelay(b *testing.B) {
 	defer shipping.Wait()
 	defer cancel()
 	passExchange(r, 0)
-	if err := store.Wait(b.Context(), stepsEach); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, store.Wait(b.Context(), stepsEach))
 	var followed capture.Source
 	for followed == nil {
 		followed, _ = (*source.Flags)(nil).OpenStream(b.Context(), silent(), server.URL("traffic"), source.Forever) // until the stream is there
@@ -305,13 +275,9 @@ func BenchmarkFleetDelay(b *testing.B) {
 		<-tick.C
 		passExchange(r, n)
 		last := uint64(stepsEach * (n + 1))
-		if err := store.Wait(b.Context(), last); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, store.Wait(b.Context(), last))
 		begun := time.Now()
-		if err := followed.Wait(b.Context(), last); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, followed.Wait(b.Context(), last))
 		delays.delays = append(delays.delays, time.Since(begun))
 	}
 	b.ReportMetric(delays.p50()/1000, "p50-ms")

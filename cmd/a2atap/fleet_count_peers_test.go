@@ -20,6 +20,7 @@ import (
 
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 // fleetBlocks reads a stream with none of the program's code: the blocks on each subject, as they lie there. The numbers
@@ -27,21 +28,12 @@ import (
 // no block.
 func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
-	c, err := nats.Connect(u.Scheme + "://" + u.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(nats.Connect(u.Scheme + "://" + u.Host))(t)
 	defer c.Close()
-	js, err := jetstream.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(c))(t)
 	// until does something until the cluster, of which a part may just have come back, answers: requests get lost there.
 	const patience = 2 * time.Second
 	until := func(do func(context.Context) error) {
@@ -81,10 +73,7 @@ func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 			m, err = consumer.Next(jetstream.FetchMaxWait(patience))
 			return err
 		})
-		meta, err := m.Metadata()
-		if err != nil {
-			t.Fatal(err)
-		}
+		meta := must.Get(m.Metadata())(t)
 		seq = meta.Sequence.Stream
 		on := m.Subject()
 		var first, last, part, of uint64
@@ -154,19 +143,11 @@ func checkFleet(t *testing.T, address string, paths ...string) {
 // committed returns the id of a capture as it stands in subjects, and its blocks.
 func committed(t *testing.T, path string) (id string, blocks []bolt.Block) {
 	t.Helper()
-	r, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(bolt.Read(path))(t)
 	defer r.Close()
-	info, err := r.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(r.Info(t.Context()))(t)
 	for b, err := range r.Blocks(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		blocks = append(blocks, b)
 	}
 	return strings.ReplaceAll(info.ID.String(), "-", ""), blocks

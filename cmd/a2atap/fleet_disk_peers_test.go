@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // TestFleetDiskFull fills the disk of the server in the middle of traffic. There is place again later, and its people
 // start it again: JetStream ends with a full disk.
 func TestFleetDiskFull(t *testing.T) {
-	if _, err := fleettest.Program(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fleettest.Program())(t)
 	if !fleettest.Apart(t) {
 		return
 	}
@@ -35,9 +34,7 @@ func TestFleetDiskFull(t *testing.T) {
 	eventually(t, "that the server says its disk is full", func() bool {
 		return strings.Contains(server.Said(), "no space left on device")
 	})
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(ballast))
 	traffic.passed(t, 100)
 	server.Restart()
 	traffic.passed(t, 200)
@@ -50,10 +47,7 @@ func TestFleetDiskFull(t *testing.T) {
 // fill takes all place that is left on a disk, and returns the file that has it.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "ballast"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join(dir, "ballast")))(t)
 	defer f.Close()
 	for size := 1 << 20; size >= 512; {
 		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {

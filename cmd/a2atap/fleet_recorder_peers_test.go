@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -41,9 +42,7 @@ func startShipping(t *testing.T, under []string, path, url, host string, args ..
 	r.cmd = exec.Command(argv[0], argv[1:]...)
 	r.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Dir(path))
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.said
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.cmd.Start())
 	t.Cleanup(r.kill)
 	eventually(t, "the recorder's taps", func() bool {
 		text, err := os.ReadFile(ready)
@@ -70,9 +69,7 @@ func (r *shippingRecorder) kill() {
 // end interrupts the recorder, waits for its end and returns what it said.
 func (r *shippingRecorder) end(t *testing.T) string {
 	t.Helper()
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.cmd.Process.Signal(os.Interrupt))
 	if err := r.cmd.Wait(); err != nil {
 		t.Fatalf("a2atap record ends with %v:\n%s", err, r.said.String())
 	}
@@ -82,10 +79,7 @@ func (r *shippingRecorder) end(t *testing.T) string {
 // startSpec starts a reference agent and returns the flag with which it is tapped.
 func startSpec(t *testing.T) string {
 	t.Helper()
-	spec, err := refagent.New("spec", refagent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(refagent.New("spec", refagent.Options{}))(t)
 	agent := httptest.NewServer(spec)
 	t.Cleanup(agent.Close)
 	return "--agent=a=" + agent.URL + "/spec"

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // TestFleetReaderStopped stops a reader that follows a stream for as long as some traffic takes. It has all of it in the
@@ -20,17 +21,13 @@ func TestFleetReaderStopped(t *testing.T) {
 	url := server.URL("traffic")
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	r := startShipping(t, nil, path, url, "one", startSpec(t))
-	if err := sendOnce(r.taps["a"]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sendOnce(r.taps["a"]))
 	reader := exec.Command("a2atap", "show", url, "--follow", "--format", "json")
 	out, err := reader.StdoutPipe()
 	if err == nil {
 		err = reader.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() {
 		reader.Process.Kill()
 		reader.Wait()
@@ -50,13 +47,9 @@ func TestFleetReaderStopped(t *testing.T) {
 	}()
 	traffic := startSteady(r.taps["a"])
 	traffic.passed(t, 100)
-	if err := reader.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Process.Signal(syscall.SIGSTOP))
 	traffic.passed(t, 2000)
-	if err := reader.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Process.Signal(syscall.SIGCONT))
 	traffic.passed(t, 100)
 	traffic.end(t)
 	r.end(t)

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // demonstrated is a capture of the demonstration's traffic.
@@ -44,22 +45,14 @@ var moment = time.Now()
 func merged(t *testing.T, hosts, files []string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "merged.a2atap")
-	store, err := bolt.Open(file, bolt.Options{Tool: cli.ToolName()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(file, bolt.Options{Tool: cli.ToolName()}))(t)
 	m := merge.New(store, merge.Options{})
 	for i := range files {
-		src, err := bolt.Read(files[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(bolt.Read(files[i]))(t)
 		defer src.Close()
 		m.Add(merge.Recording{Host: hosts[i], Name: filepath.Base(files[i]), Source: src})
 	}
-	if err := errors.Join(m.Run(context.Background()), store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(m.Run(context.Background()), store.Close()))
 	return file
 }
 

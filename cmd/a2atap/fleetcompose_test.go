@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"a2atap/proxy/must"
 )
 
 // composeFile is docs/fleet/compose.yaml. What is not here is refused, so that a key that Compose does not know, or
@@ -83,19 +85,13 @@ func decodeStrictly(text []byte, target func(kind string) any) error {
 // fleetFile is a file of docs/fleet.
 func fleetFile(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "fleet", name)))(t)
 }
 
 func readCompose(t *testing.T) composeFile {
 	t.Helper()
 	var file composeFile
-	if err := decodeStrictly(fleetFile(t, "compose.yaml"), func(string) any { return &file }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decodeStrictly(fleetFile(t, "compose.yaml"), func(string) any { return &file }))
 	return file
 }
 
@@ -125,9 +121,7 @@ func parseTap(t *testing.T, args []string) tapLine {
 	_, agent, _ := strings.Cut(agents[0], "=")
 	agent, at, _ := strings.Cut(agent, "@")
 	u, err := url.Parse(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	line := tapLine{agent: u.Host}
 	host, port, _ := strings.Cut(at, ":")
 	if remote, _ := flags.GetBool("allow-remote"); !remote || host != "0.0.0.0" {

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // The services of docs/fleet/compose.yaml do together what the file says: the same command lines, as processes of this
@@ -83,9 +84,7 @@ func refused(t *testing.T, commands map[string]*exec.Cmd) {
 	for words, cmd := range commands {
 		said[words] = new(bytes.Buffer)
 		cmd.Stdout, cmd.Stderr = said[words], said[words]
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 	}
 	for words, cmd := range commands {
 		cmd.Wait()
@@ -101,20 +100,11 @@ func comesIn(t *testing.T, tap, name string) {
 	t.Helper()
 	want := map[string]int{name + ":7001": http.StatusOK, "elsewhere:7001": http.StatusMisdirectedRequest}
 	for host, want := range want {
-		u, err := url.Parse(tap)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(tap))(t)
 		card := "http://" + u.Host + "/.well-known/agent-card.json"
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, card, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, card, nil))(t)
 		req.Host = host
-		answer, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.DefaultTransport.RoundTrip(req))(t)
 		answer.Body.Close()
 		if answer.StatusCode != want {
 			t.Errorf("a request to %s gets %s", host, answer.Status)

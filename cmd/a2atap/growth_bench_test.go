@@ -13,6 +13,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 var (
@@ -36,15 +38,10 @@ func BenchmarkGrowth(b *testing.B) {
 	g.table = tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(g.table, "\nexchanges\tlook\twall\tprocessor\tmemory\t")
 	for size := range strings.SplitSeq(*growthSizes, ",") {
-		n, err := strconv.Atoi(size)
-		if err != nil {
-			b.Fatal(err)
-		}
+		n := must.Get(strconv.Atoi(size))(b)
 		g.looks(demo, n)
 	}
-	if err := g.table.Flush(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, g.table.Flush())
 }
 
 // A growth is one run of BenchmarkGrowth.

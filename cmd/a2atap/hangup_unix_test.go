@@ -15,6 +15,7 @@ import (
 
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 // TestHangingUpEndsARecording closes the terminal of a recorder: it ends in good order, unless it was told to go on.
@@ -36,24 +37,15 @@ func TestHangingUpEndsARecording(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "c.a2atap")
 			p := startKilled(t, path, agent.URL, c.ignored)
-			if err := sendNumbered(http.DefaultClient, p.url, "1"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, sendNumbered(http.DefaultClient, p.url, "1"))
 			for i, s := range c.signals {
 				if i > 0 { // it goes on
-					if err := sendNumbered(http.DefaultClient, p.url, "2"); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, sendNumbered(http.DefaultClient, p.url, "2"))
 				}
-				if err := p.cmd.Process.Signal(s); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.cmd.Process.Signal(s))
 			}
 			waitFor(t, p.cmd)
-			src, err := bolt.Read(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			src := must.Get(bolt.Read(path))(t)
 			defer src.Close()
 			info, err := src.Info(t.Context())
 			if err != nil || info.Crashes != 0 || info.Exchanges != uint64(len(c.signals)) {

@@ -25,6 +25,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/tui"
 )
 
@@ -57,10 +58,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}`)
 	}))
 	defer agent.Close()
-	address, err := url.Parse(agent.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(agent.URL))(t)
 	client := &http.Client{Timeout: cmdtest.Patience}
 	defer client.CloseIdleConnections()
 	path := filepath.Join(t.TempDir(), "c.a2atap")
@@ -81,21 +79,15 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 				Keys:      []engine.Option{func(*engine.Engine) { engines.Add(1) }},
 				Inspected: true, Listener: told{finding: func(analysis.Finding) { printed.Add(1) }},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			screen, ended := inspectIn(t, r)
 			for range 3 {
-				if err := cmdtest.GetTask(client, r.Taps()[0].URL()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, cmdtest.GetTask(client, r.Taps()[0].URL()))
 			}
 			screen.shows(t, want.screen)
 			screen.strike(t, "Q", "Quitting ends the recording")
 			screen.strike(t, "Q", "")
-			if err := <-ended; err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, <-ended)
 			result := cmdtest.Stop(t, r)
 			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analysis.Error] != 3 ||
 				printed.Load() != 3 {
@@ -174,18 +166,14 @@ func (p *pseudoTerminal) read(master io.Reader) {
 func openTerminal(t testing.TB, rows, columns uint16) (master, terminal *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var unlocked, number int32
 	control(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
 	control(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
 	size := [4]uint16{rows, columns} // and two that nobody uses
 	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return master, terminal
 }
 
@@ -194,10 +182,7 @@ func openTerminal(t testing.TB, rows, columns uint16) (master, terminal *os.File
 // Source: ioctl_tty(2).
 func control(t testing.TB, f *os.File, request uintptr, value unsafe.Pointer) {
 	t.Helper()
-	raw, err := f.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(f.SyscallConn())(t)
 	var number syscall.Errno
 	if err := raw.Control(func(fd uintptr) {
 		_, _, number = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(value))
@@ -245,9 +230,7 @@ var looks = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // strike types keys and waits for what the screen shows then.
 func (p *pseudoTerminal) strike(t testing.TB, keys, shows string) {
 	t.Helper()
-	if _, err := io.WriteString(p.keys, keys); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(p.keys, keys))(t)
 	if shows != "" {
 		p.shows(t, shows)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 // An interrupt ends a command that reads, also one that waits for its input, and it says so.
@@ -23,23 +24,14 @@ func TestInterruptedReader(t *testing.T) {
 			folder := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "a2atap", args...)
 			cmd.Env = append(os.Environ(), "TMPDIR="+folder)
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(cmd.StdinPipe())(t)
 			defer in.Close()
 			var said strings.Builder
 			cmd.Stderr = &said
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmd.Start())
 			// More than a pipe holds is read only by a command that has begun to read.
-			if _, err := io.WriteString(in, "# "+strings.Repeat("a comment\n# ", 100_000)); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(in, "# "+strings.Repeat("a comment\n# ", 100_000)))(t)
+			must.Do(t, cmd.Process.Signal(os.Interrupt))
 			cmd.Wait() //nolint:errcheck // its status is asked for below
 			says := "a2atap: " + args[0] + ": interrupted\n"
 			if args[0] == "replay" { // whose interrupts end what it sends

@@ -25,6 +25,7 @@ import (
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -32,10 +33,7 @@ import (
 // within what it says, and no reader calls it complete.
 func TestKilledRecorderIsSaid(t *testing.T) {
 	t.Parallel()
-	spec, err := refagent.New("spec", refagent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(refagent.New("spec", refagent.Options{}))(t)
 	agent := httptest.NewServer(spec)
 	defer agent.Close()
 	random := rand.New(rand.NewPCG(1, kills))
@@ -66,15 +64,9 @@ var saidKilled = regexp.MustCompile(
 // lackedAfterKill looks at what a killed recorder left, and returns how many answered exchanges are missing.
 func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (missing int) {
 	t.Helper()
-	src, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
-	info, err := src.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(src.Info(t.Context()))(t)
 	all.stored = info.Arrivals
 	if info.Crashes != crashes || !saidKilled.MatchString(info.Crash.String()) {
 		t.Errorf("after %d kills: %d, the last %v", crashes, info.Crashes, info.Crash)
@@ -84,9 +76,7 @@ func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (m
 	}
 	kept := make(map[string]bool)
 	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if x.Request.Body.Complete {
 			kept[numberOf(x)] = true
 		}
@@ -140,13 +130,8 @@ func startKilled(t *testing.T, path, agent string, nohup bool) *killed {
 
 func startCommand(t *testing.T, cmd *exec.Cmd, said fmt.Stringer) *killed {
 	t.Helper()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			cmd.Process.Kill()
@@ -209,18 +194,11 @@ func (a *traffic) pass(t *testing.T, p *killed, path string, round, answers int)
 	// A machine that is busy with other things may not have stored anything yet.
 	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
-	src, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
-	if err := src.Wait(ctx, a.stored+50); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, src.Wait(ctx, a.stored+50))
 	a.killed = time.Now()
-	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGKILL))
 	p.cmd.Wait()
 	clients.Wait()
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // Failed calls that a project accepts stay in the record and in the counts, and only others fail.
@@ -14,9 +16,7 @@ func TestKnownCalls(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 	}
 	check := func(line string, code int, wants ...string) {
 		t.Helper()
@@ -49,10 +49,7 @@ func TestKnownCalls(t *testing.T) {
 	check("again.txtar --baseline known.json --fail-on error,calls", 0, "check: no violation: 3 of 4 calls failed")
 	check("dead.txtar --baseline known.json", 0, "check: no violation: 1 of 1 call failed: InternalError 1, as is accepted")
 
-	text, err := os.ReadFile(filepath.Join(s.dir, "known.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(s.dir, "known.json")))(t)
 	for _, want := range []string{
 		`"version": 2`, `"error": "-32603 InternalError"`, `"client": "planner"`, `"agent": "agent"`, `"operation": "SendMessage"`,
 		`"message": "job 17: database is down"`,
@@ -91,9 +88,7 @@ func TestKnownCalls(t *testing.T) {
 func TestExplainedCalls(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}
 	text := calls("planner", worldDone, "HTTP/1.1 500 Internal Server Error\nContent-Length: 0\n\n")
-	if err := os.WriteFile(filepath.Join(s.dir, "c.txtar"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.dir, "c.txtar"), []byte(text), 0o644))
 	for format, wants := range map[string][]string{
 		"text":     {"  2 SendMessage HTTP 500 [outcome-no-protocol] (planner → agent)\n", "  call      failed: HTTP 500\n"},
 		"markdown": {"| 2 | planner → agent | SendMessage | HTTP 500 | - | 1 | outcome-no-protocol |", "; the call failed: HTTP 500 |"},

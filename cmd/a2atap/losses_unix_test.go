@@ -15,6 +15,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/must"
 )
 
 // TestFileLimit records in a process that may write no file larger than it has to be at the beginning. What it says at
@@ -30,9 +31,7 @@ func TestFileLimit(t *testing.T) {
 	p := startCommand(t, cmd, &said)
 	s := &cmdtest.Crowd{URL: p.url}
 	s.Send(sent)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 	var ended *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != cli.ExitFailed {
 		t.Errorf("it ends with %v\n%s", err, said.String())
@@ -57,9 +56,5 @@ func TestFileLimit(t *testing.T) {
 
 func parseCount(t *testing.T, s string) int {
 	t.Helper()
-	n, err := strconv.Atoi(strings.ReplaceAll(s, ",", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(strconv.Atoi(strings.ReplaceAll(s, ",", "")))(t)
 }

@@ -17,22 +17,17 @@ import (
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 // TestMergedTranscripts cuts the transcripts of the rules in two, as if each link had a recorder of its own, and merges
 // them: what is found is the same as in one capture.
 func TestMergedTranscripts(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../analyzer/rules/testdata/*/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../../analyzer/rules/testdata/*/*.txtar"))(t)
 	several := 0
 	for _, file := range files {
-		src, err := open.File(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(open.File(file))(t)
 		whole := capturetest.ReadAll(t, src)
 		var agents []string
 		for _, x := range whole {
@@ -54,9 +49,7 @@ func TestMergedTranscripts(t *testing.T) {
 		for i, half := range halves {
 			m.Add(merge.Recording{Host: string(rune('a' + i)), Name: "half", Source: memoryOf(t, half)})
 		}
-		if err := errors.Join(m.Run(t.Context()), merged.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(m.Run(t.Context()), merged.Close()))
 		want := foundIn(t, memoryOf(t, whole))
 		if got := foundIn(t, merged); !cmp.Equal(want, got) {
 			t.Errorf("%s: merged says otherwise (-whole +merged):\n%s", file, cmp.Diff(want, got))
@@ -79,9 +72,7 @@ func memoryOf(t *testing.T, list []*capture.Exchange) *capture.Memory {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return memory
 }
 
@@ -95,9 +86,7 @@ func foundIn(t *testing.T, src capture.Source) []string {
 	_, err := engine.Run(t.Context(), rules.All, src, func(f analysis.Finding) {
 		found = append(found, f.Rule.ID+": "+numbers.ReplaceAllString(f.Message(), "exchange N"))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.Sort(found)
 	return found
 }

@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 	proxyrecord "a2atap/proxy/record"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
@@ -32,10 +33,7 @@ type tapped struct {
 
 func tapOf(t *testing.T, name, agent string) tapped {
 	t.Helper()
-	u, err := url.Parse(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(agent))(t)
 	memory := capture.NewMemory(capture.Info{Name: name})
 	r := proxyrecord.New(memory, proxyrecord.Options{
 		Proxy: proxy.Options{
@@ -43,14 +41,10 @@ func tapOf(t *testing.T, name, agent string) tapped {
 		},
 		Redact: redact.Options{Key: []byte(name), Describer: reading.NewDescriber()},
 	})
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Start())
 	return tapped{r.Taps()[0].URL(), func() *capture.Memory {
 		t.Helper()
-		if err := r.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Close(context.Background()))
 		return memory
 	}}
 }
@@ -60,10 +54,7 @@ func tapOf(t *testing.T, name, agent string) tapped {
 // are those that the outer recorder shows.
 func TestThreeTapsInARow(t *testing.T) {
 	t.Parallel()
-	agent, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	server := httptest.NewServer(agent)
 	defer server.Close()
 	defer agent.Close()
@@ -78,12 +69,8 @@ func TestThreeTapsInARow(t *testing.T) {
 	for name, memory := range recorded {
 		m.Add(merge.Recording{Host: name, Name: name, Source: memory})
 	}
-	if err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := merged.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Run(t.Context()))
+	must.Do(t, merged.Close())
 	want, got := capturetest.ReadAll(t, recorded["outer"]), capturetest.ReadAll(t, merged)
 	if len(got) != len(want) || len(want) < 240 {
 		t.Fatalf("got %d exchanges of %d that the outer recorder saw", len(got), len(want))
@@ -117,12 +104,8 @@ func talkAtOnce(t *testing.T, at string, clients, times int) {
 		c, err := client.Connect(t.Context(), at, client.Options{
 			Prefer: []client.Protocol{client.JSONRPC10}, Timeout: 30 * time.Second,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Send(t.Context(), client.Text("task-lifecycle first"), client.SendOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Get(c.Send(t.Context(), client.Text("task-lifecycle first"), client.SendOptions{}))(t)
 		all.Go(func() {
 			defer c.Close()
 			for range times {
@@ -148,10 +131,7 @@ func talkAtOnce(t *testing.T, at string, clients, times int) {
 // linksIn returns the links of a capture by the ids of the exchanges.
 func linksIn(t *testing.T, src capture.Source, all []*capture.Exchange) map[string]string {
 	t.Helper()
-	ix, err := workflow.Read(t.Context(), src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := must.Get(workflow.Read(t.Context(), src))(t)
 	ids := make(map[uint64]string)
 	for _, x := range all {
 		ids[x.Seq] = x.ID.String()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/ca"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
@@ -21,28 +22,17 @@ import (
 func TestMissionIsAsked(t *testing.T) {
 	t.Parallel()
 	passed := make(map[string]bool)
-	authority, err := ca.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := authority.Leaf("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(t.TempDir()))(t)
+	certificate := must.Get(authority.Leaf("127.0.0.1"))(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	note := func(suite, url string, o client.Options) {
-		scenarios, err := scenarios.Suite(suite)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scenarios := must.Get(scenarios.Suite(suite))(t)
 		report, err := probe.Run(t.Context(), url, probe.Options{
 			Scenarios: scenarios, Client: o, Parallel: 4, Timeout: 20 * time.Second,
 			Webhook: webhook.Options{Certificate: certificate},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, r := range report.Results {
 			if r.Bad() {
 				t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
@@ -78,10 +68,7 @@ func missionAgents(t *testing.T, card *strings.Replacer, o refagent.Options, nam
 	o.StepTime = 25 * time.Millisecond
 	agents := make([]*refagent.Agent, 0, len(names))
 	for _, name := range names {
-		a, err := refagent.New(name, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(refagent.New(name, o))(t)
 		agents = append(agents, a)
 	}
 	handler := refagent.Mux(agents...)

@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -39,10 +40,7 @@ func (w waiting) until(arrival uint64) {
 
 // TestEachTextIsParsedOnce takes exchanges from the relay to the findings: bodies, and the data of events.
 func TestEachTextIsParsedOnce(t *testing.T) {
-	store, err := bolt.Open(filepath.Join(t.TempDir(), "c.a2atap"), bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(filepath.Join(t.TempDir(), "c.a2atap"), bolt.Options{}))(t)
 	sink := (&redacted.Options{}).Sink(store)
 	recorder := recording.New(recording.Options{Sink: sink, IfFull: recording.Wait})
 	source := waiting{store, make(chan uint64, 1000)}
@@ -62,14 +60,10 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 		passExchange(recorder, n)
 	}
 	passStream(recorder, events)
-	if err := recorder.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recorder.Close(context.Background()))
 	store.Flush()
 	source.until(store.Committed().Arrival) // a reader that is late, when the store is closed, reads the file
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Close())
 	result := <-judged
 	if c := result.Counts; c.Judged != exchanges+1 || c.Events != events || c.Lost != 0 {
 		t.Fatalf("judged %+v", c)

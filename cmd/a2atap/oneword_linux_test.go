@@ -14,6 +14,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/proxy/must"
 	"a2atap/tui"
 	"a2atap/tui/text"
 )
@@ -22,10 +23,7 @@ import (
 // and the inspector, whether the exchange succeeded, failed, broke off, streamed, is not of the protocol, is open or was
 // interrupted. Where there is little room, the beginning of them stands there.
 func TestSixPlacesSayTheSame(t *testing.T) {
-	journey, err := os.ReadFile("../../tui/testdata/journey.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	journey := must.Get(os.ReadFile("../../tui/testdata/journey.txtar"))(t)
 	name := filepath.Join(t.TempDir(), "c.txtar")
 	more := `-- 9.request --
 GET /health HTTP/1.1
@@ -53,20 +51,12 @@ agent: booker addr 127.0.0.1:9001 url http://booker.example/a2a
 started: 2026-05-04T09:30:10.000Z
 state: open
 `
-	if err := os.WriteFile(name, append(journey, more...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, append(journey, more...), 0o600))
 	var said bytes.Buffer
 	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
-	src, err := source.Open(e, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(source.Open(e, name))(t)
 	defer src.Close()
-	j, err := judged.Open(t.Context(), e, "test", name, src, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(judged.Open(t.Context(), e, "test", name, src, false))(t)
 	defer j.Close()
 	places := map[string]string{
 		"list": runForOutput(t, "show", name), "tree": runForOutput(t, "show", name, "--format", "tree"),
@@ -77,9 +67,7 @@ state: open
 	screen, _ := inspectSource(t, src, tui.Options{Rules: rules.All, Reading: j.Reading}, 40, 300)
 	outcomes := make(map[string]bool)
 	for row, err := range j.Rows(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want := row.OutcomeText()
 		outcomes[want] = true
 		var line strings.Builder

@@ -34,6 +34,7 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
+	"a2atap/proxy/must"
 	loader "a2atap/tui/load"
 )
 
@@ -113,9 +114,7 @@ func tourCall(method string) string {
 func (w *tour) travel(t *testing.T, planner string, n int) {
 	t.Helper()
 	for range n {
-		if _, err := askTour(planner, demo.ChildOf(""), tourCall("SendMessage")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(askTour(planner, demo.ChildOf(""), tourCall("SendMessage")))(t)
 	}
 }
 
@@ -135,10 +134,7 @@ type onlooker struct {
 func look(t *testing.T, name string) *onlooker {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	src, err := source.OpenFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(source.OpenFile(name))(t)
 	o := &onlooker{changed: make(chan struct{}, 1)}
 	o.Loader = loader.New(ctx, src, rules.All, func(*engine.Engine) { o.engines.Add(1) })
 	e := cli.Env{Now: time.Now, Getenv: func(string) string { return "" }}
@@ -215,9 +211,7 @@ type truth struct {
 func truthOf(t *testing.T, name string) truth {
 	t.Helper()
 	src, err := source.OpenFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer src.Close()
 	is := truth{links: &workflow.Index{}}
 	if is.result, err = engine.Run(t.Context(), rules.All, src, nil, workflow.Into(is.links.Put)...); err != nil {
@@ -270,9 +264,7 @@ func startTour(t *testing.T, w *tour, name string) (*exec.Cmd, string) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			cmd.Process.Kill()
@@ -303,9 +295,7 @@ func startBeside(t *testing.T, args ...string) *beside {
 	b := &beside{cmd: exec.Command("a2atap", args...)}
 	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.said
 	b.cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
-	if err := b.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Start())
 	t.Cleanup(func() {
 		if b.cmd.ProcessState == nil {
 			b.cmd.Process.Kill()
@@ -362,12 +352,8 @@ func TestOnlookersAgree(t *testing.T) {
 	w.endStreams()
 	streams.Wait()
 	w.travel(t, planner, 2)
-	if err := recording.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := recording.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recording.Process.Signal(os.Interrupt))
+	must.Do(t, recording.Wait())
 	is := truthOf(t, name)
 	o.same(t, is)
 	if n := o.engines.Load(); n != 0 || o.said != nil {
@@ -377,15 +363,11 @@ func TestOnlookersAgree(t *testing.T) {
 
 	var whole struct{ Findings []report.Finding }
 	checked := startBeside(t, "check", name, "--format", "json").wait(t)
-	if err := json.Unmarshal(checked.out.Bytes(), &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(checked.out.Bytes(), &whole))
 	var followed []report.Finding
 	for d := json.NewDecoder(&checks.wait(t).out); d.More(); {
 		var f report.Finding
-		if err := d.Decode(&f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&f))
 		followed = append(followed, f)
 	}
 	for i := range whole.Findings {
@@ -419,9 +401,7 @@ func TestOnlookerOfAKilledRecorder(t *testing.T) {
 	}()
 	w.travel(t, planner, 2)
 	o.until(t, "more", func() bool { return o.found.Counts[analysis.Error] == 5 && o.engines.Load() == 0 })
-	if err := recording.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recording.Process.Kill())
 	recording.Wait() //nolint:errcheck // it was killed
 	w.endStreams()
 	<-done
@@ -439,18 +419,13 @@ func TestOnlookerOfOtherRules(t *testing.T) {
 	t.Parallel()
 	w, name := newTour(t), filepath.Join(t.TempDir(), "c.a2atap")
 	tap := func(name string, of *httptest.Server) proxy.TapSpec {
-		address, err := url.Parse(of.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		address := must.Get(url.Parse(of.URL))(t)
 		return proxy.TapSpec{Name: name, Agent: address, Listen: "127.0.0.1:0"}
 	}
 	r, err := recorder.Start(recorder.Options{
 		Output: name, Rules: rules.All[:1], Proxy: proxy.Options{Taps: []proxy.TapSpec{tap("planner", w.planner), tap("booker", w.booker)}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.tap.Store(r.Taps()[1].URL())
 	w.travel(t, r.Taps()[0].URL(), 3)
 	screen, o := startScreen(t, name), look(t, name)

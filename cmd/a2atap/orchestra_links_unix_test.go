@@ -11,25 +11,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // links returns what is made out of a concert.
 func (c *concert) links(t *testing.T) *workflow.Index {
 	t.Helper()
-	src, err := bolt.Read(c.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(c.path))(t)
 	defer src.Close()
-	ix, err := workflow.Read(t.Context(), src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ix
+	return must.Get(workflow.Read(t.Context(), src))(t)
 }
 
 // checkLinks holds what is made out to the truth: what is said to be proved is so, and what is likely belongs to that
@@ -98,16 +91,9 @@ func checkDrawn(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "orchestra", strings.ReplaceAll(name, " ", "-")+".txt")
 	if os.Getenv("UPDATE_ORCHESTRA") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(got), 0o600))
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("what belongs together (-want +got):\n%s", diff)
-	}
+	want := must.Get(os.ReadFile(file))(t)
+	expect.Same(t, "what belongs together", string(want), got)
 }

@@ -15,6 +15,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/must"
 )
 
 // A performed is an exchange of a concert, as show prints it.
@@ -49,9 +50,7 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 	var order []*performed
 	for shown.More() {
 		x := &performed{}
-		if err := shown.Decode(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, shown.Decode(x))
 		x.readMessage(t)
 		all[x.N], order = x, append(order, x)
 		x.card = x.Operation == "GetAgentCard"
@@ -107,9 +106,7 @@ func (x *performed) readMessage(t *testing.T) {
 	}
 	frame, _, _ := grpc.Cut(body)
 	text, _, err := method.Request.ToJSON(frame.Message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	x.Request.Body = string(text)
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 	"a2atap/replay/peers"
 )
 
@@ -232,9 +233,7 @@ func startRecorder(t *testing.T, taps int, args ...string) *recorderProcess {
 	if err == nil {
 		err = r.cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if r.cmd.ProcessState == nil {
 			r.cmd.Process.Kill()
@@ -268,9 +267,7 @@ func startRecorder(t *testing.T, taps int, args ...string) *recorderProcess {
 // stop interrupts the recorder, waits for its end and returns what it printed after the taps.
 func (r *recorderProcess) stop(t *testing.T) (printed []string, said string) {
 	t.Helper()
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.cmd.Process.Signal(os.Interrupt))
 	printed = <-r.lines
 	if err := r.cmd.Wait(); err != nil {
 		t.Fatalf("a2atap record ends with %v:\n%s", err, r.said.String())

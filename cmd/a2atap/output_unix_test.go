@@ -11,27 +11,22 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 // A product goes into a pipe that is there; it does not take its place, nor that of /dev/null.
 func TestOutputIntoPipe(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(name, 0o600))
 	// Both ends, so that neither opening nor writing waits for somebody.
 	pipe, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer pipe.Close()
 	err = cli.WriteFile(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, "report")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if info, err := os.Stat(name); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		t.Fatalf("the pipe was replaced: %v, %v", info.Mode(), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 var pictures = flag.String("pictures", "", "write pictures of pages into this folder")
@@ -90,14 +91,9 @@ func TestPageInABrowser(t *testing.T) {
 // Traffic that would like to be obeyed is read, and nothing else.
 func TestHostilePageInABrowser(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}
-	hostile, err := os.ReadFile(filepath.Join("testdata", "hostile-page.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	hostile := must.Get(os.ReadFile(filepath.Join("testdata", "hostile-page.txtar")))(t)
 	hostile = bytes.ReplaceAll(hostile, []byte("RIGHT-TO-LEFT"), []byte("\u202e"))
-	if err := os.WriteFile(filepath.Join(s.dir, "c.txtar"), hostile, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.dir, "c.txtar"), hostile, 0o644))
 	if _, errs, code := s.execute("a2atap export c.txtar -o page.html"); code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}

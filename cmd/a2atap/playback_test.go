@@ -11,6 +11,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/demo"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -48,10 +49,7 @@ func TestPlaybackForAnOrchestrator(t *testing.T) {
 
 	var orchestrator demo.Planner
 	orchestrator.Hotels, orchestrator.Flights = at["hotels"], at["flights"]
-	live, err := demo.Start("planner", refagent.Options{Work: orchestrator.Plan})
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := must.Get(demo.Start("planner", refagent.Options{Work: orchestrator.Plan}))(t)
 	defer live.Stop()
 	var answers []string
 	for _, planner := range []string{at["planner"], live.Tap.Agent.String()} {
@@ -81,10 +79,7 @@ func journey(t *testing.T, planner string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, planner, demo.Client("traveller/1.0", demo.ChildOf(""), client.REST10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Connect(ctx, planner, demo.Client("traveller/1.0", demo.ChildOf(""), client.REST10)))(t)
 	defer c.Close()
 	r, err := c.Send(ctx, client.Text("two days in Kyoto"), client.SendOptions{})
 	if err != nil || r.Task == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/must"
 	"a2atap/replay/peers"
 )
 
@@ -23,10 +24,7 @@ var updateClients = flag.Bool("clients", false, "write the table of the official
 func TestClientsOfSDKs(t *testing.T) {
 	own := func(name string) func(testing.TB) (argv, env []string) {
 		return func(t testing.TB) (argv, env []string) {
-			at, err := exec.LookPath(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := must.Get(exec.LookPath(name))(t)
 			return []string{at}, os.Environ()
 		}
 	}
@@ -53,10 +51,7 @@ func TestClientsOfSDKs(t *testing.T) {
 	})
 	table := "| client | level | what failed |\n|---|---|---|\n" + strings.Join(rows, "")
 	page := filepath.Join("..", "..", "docs", "probe.md")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	const begin, end = "<!-- written by TestClientsOfSDKs -->\n", "<!-- end -->\n"
 	before, rest, found := strings.Cut(string(text), begin)
 	was, after, ended := strings.Cut(rest, end)
@@ -64,9 +59,7 @@ func TestClientsOfSDKs(t *testing.T) {
 		t.Fatalf("%s has no place for the table", page)
 	}
 	if *updateClients {
-		if err := os.WriteFile(page, []byte(before+begin+table+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, []byte(before+begin+table+end+after), 0o644))
 	} else if diff := cmp.Diff(was, table); diff != "" {
 		t.Errorf("%s says something else (-page +now; go test -tags peers ./cmd/a2atap -run ClientsOfSDKs -clients):\n%s", page, diff)
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 // promptfooDiffers are the answers of odd.txtar of which send makes something else, with what it prints or says, and
@@ -34,10 +35,7 @@ var promptfooDiffers = map[string]struct{ ours, reason string }{
 
 // TestPromptfooReadsTheSame has promptfoo and send read answers that are hard to read.
 func TestPromptfooReadsTheSame(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "promptfoo", "odd.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Get(txtar.ParseFile(filepath.Join("testdata", "promptfoo", "odd.txtar")))(t)
 	agent := httptest.NewServer(oddAgent(archive))
 	defer agent.Close()
 	type object = map[string]any
@@ -51,14 +49,9 @@ func TestPromptfooReadsTheSame(t *testing.T) {
 		providers = append(providers, object{"id": "a2a:" + agent.URL, "label": mode, "config": object{"mode": mode}})
 	}
 	config["tests"], config["providers"] = tests, providers
-	text, err := json.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(config))(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "odd.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "odd.json"), text, 0o600))
 	results := promptfooEval(t, dir, "odd.json", nil, 100)
 	if len(results) != len(archive.Files) {
 		t.Errorf("%d results for %d answers", len(results), len(archive.Files))

@@ -26,6 +26,7 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 )
@@ -87,9 +88,7 @@ func TestPromptfoo(t *testing.T) {
 		}
 		text, _ = s.send(t, r, "json", cli.ExitOK)
 		var ours promptfooResponse
-		if err := json.Unmarshal([]byte(text), &ours); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &ours))
 		if diff := cmp.Diff(r.Response, ours); diff != "" {
 			t.Errorf("%s: %q: send gives something else (-promptfoo +send):\n%s", r.Provider.Label, r.Vars.Prompt, diff)
 		}
@@ -119,10 +118,7 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 	serve := func(tap, path string, agent http.Handler) (origin string) {
 		server := httptest.NewServer(agent)
 		t.Cleanup(server.Close)
-		address, err := url.Parse(server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		address := must.Get(url.Parse(server.URL))(t)
 		s.agents[tap] = server.URL + path
 		o.Proxy.Taps = append(o.Proxy.Taps, proxy.TapSpec{Name: tap, Agent: address, Listen: "127.0.0.1:0"})
 		return server.URL
@@ -141,17 +137,12 @@ func newPromptfooStage(t *testing.T) *promptfooStage {
 			Auth: &asks, StepTime: 5 * time.Millisecond,
 			Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(agent.Close)
 		serve(tap, agent.Path(), agent)
 	}
 	for tap, kind := range map[string]string{"QUERY": "query", "OAUTH": "oauth", "USER": "password"} {
-		agent, err := refagent.New("spec", refagent.Options{StepTime: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		agent := must.Get(refagent.New("spec", refagent.Options{StepTime: 1}))(t)
 		t.Cleanup(agent.Close)
 		g := &guard{kind: kind, agent: agent}
 		g.origin = serve(tap, agent.Path(), g)
@@ -198,9 +189,7 @@ func (s *promptfooStage) evaluate(t *testing.T, config string, status int) []pro
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, config), text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return promptfooEval(t, dir, config, s.variables, status)
 }
 
@@ -217,16 +206,11 @@ func promptfooEval(t *testing.T, dir, config string, variables []string, status 
 	default:
 		t.Fatalf("promptfoo ends with %v, want status %d:\n%s", err, status, said)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "results.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "results.json")))(t)
 	var written struct {
 		Results struct{ Results []promptfooResult }
 	}
-	if err := json.Unmarshal(text, &written); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &written))
 	return written.Results.Results
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -28,10 +29,7 @@ const (
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
 	readme := filepath.Join("..", "..", "README.md")
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(readme))(t)
 	before, rest, ok := strings.Cut(string(text), sessionBegin)
 	printed, after, ok2 := strings.Cut(rest, sessionEnd)
 	if !ok || !ok2 {
@@ -39,9 +37,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	got := playSession(t)
 	if *update {
-		if err := os.WriteFile(readme, []byte(before+sessionBegin+got+sessionEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(readme, []byte(before+sessionBegin+got+sessionEnd+after), 0o644))
 		return
 	}
 	if diff := cmp.Diff(printed, got); diff != "" {
@@ -105,9 +101,7 @@ func (s *shell) start(line, ready string, flags ...string) *started {
 	}
 	p := &started{s: s, cmd: s.command(append(args, "--ready-file", ready))}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	if err := p.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, p.cmd.Start())
 	s.t.Cleanup(func() {
 		if !p.waited {
 			p.cmd.Process.Kill()

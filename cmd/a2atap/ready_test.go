@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 func TestReadyFileOfAnEarlierRunGoes(t *testing.T) {
@@ -17,9 +18,7 @@ func TestReadyFileOfAnEarlierRunGoes(t *testing.T) {
 	if err := cli.RemoveReady(name); err != nil {
 		t.Errorf("none to remove: %v", err)
 	}
-	if err := cli.WriteReady(name, "a http://127.0.0.1:1\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cli.WriteReady(name, "a http://127.0.0.1:1\n"))
 	if err := cli.RemoveReady(name); err != nil {
 		t.Error(err)
 	}
@@ -44,10 +43,7 @@ func TestReadyFileThatCannotGo(t *testing.T) {
 
 // Each command with a ready file removes that of an earlier run, even if it then cannot listen.
 func TestReadyFileGoesBeforeListening(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
@@ -55,9 +51,7 @@ func TestReadyFileGoesBeforeListening(t *testing.T) {
 	dir := t.TempDir()
 	transcript := filepath.Join(dir, "c.txtar")
 	const text = "-- 1.request --\nGET / HTTP/1.1\n\n-- 1.response --\nHTTP/1.1 200 OK\n\n"
-	if err := os.WriteFile(transcript, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(transcript, []byte(text), 0o600))
 	for _, args := range [][]string{
 		{"record", "--agent", "a=http://127.0.0.1:9@" + taken, "-o", filepath.Join(dir, "c.a2atap")},
 		{"agent", "spec", "--listen", taken},
@@ -65,9 +59,7 @@ func TestReadyFileGoesBeforeListening(t *testing.T) {
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			ready := filepath.Join(dir, "ready")
-			if err := os.WriteFile(ready, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(ready, nil, 0o600))
 			var said strings.Builder
 			e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: os.Getenv}
 			code := run(t.Context(), e, append(args, "--ready-file", ready))

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"a2atap/proxy/must"
 )
 
 // releaseFile is what a test looks at of .goreleaser.yaml; .ci/release has goreleaser check the whole of it.
@@ -35,16 +37,11 @@ type releaseFile struct {
 func TestReleaseFile(t *testing.T) {
 	const root = "../.."
 	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(root, name)))(t)
 		return string(text)
 	}
 	var file releaseFile
-	if err := yaml.Unmarshal([]byte(read(".goreleaser.yaml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(read(".goreleaser.yaml")), &file))
 	var packed []string
 	for _, p := range file.Packages {
 		for _, c := range p.Contents {

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/tui"
 )
 
@@ -14,10 +15,7 @@ import (
 func TestNoSecretIsOnTheScreen(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		w := sow(t, keep)
-		src, err := bolt.Read(w.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(bolt.Read(w.path))(t)
 		defer src.Close()
 		screen, ended := inspectSource(t, src, tui.Options{Rules: rules.All}, 200, 80)
 		screen.shows(t, "40 exchanges")
@@ -31,9 +29,7 @@ func TestNoSecretIsOnTheScreen(t *testing.T) {
 		}
 		screen.strike(t, "Q", "")
 		screen.strike(t, "Q", "") // that is meant
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-ended)
 		switch places := w.found(screen.written()); {
 		case !keep && len(places) > 0:
 			t.Errorf("the screen shows\n%s", strings.Join(places, "\n"))

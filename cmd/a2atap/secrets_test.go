@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
@@ -33,6 +31,8 @@ import (
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/outbound"
 )
 
@@ -66,10 +66,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	t.Setenv("A2ATAP_CA_DIR", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // for the redaction key
 	agent := &cannedAgent{answers: make(map[string]string)}
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer plain.Close()
 	server := httptest.NewUnstartedServer(nil) // for its certificate
 	server.StartTLS()
@@ -77,10 +74,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	roots.AddCert(server.Certificate())
 	config := &tls.Config{Certificates: server.TLS.Certificates}
 	server.Close()
-	secure, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secure := must.Get(tls.Listen("tcp", "127.0.0.1:0", config))(t)
 	defer secure.Close()
 	go agent.serve(plain)
 	go agent.serve(secure)
@@ -92,15 +86,9 @@ func sow(t *testing.T, keep bool) *sowing {
 		Hide: redacted.Flags{Keep: keep},
 	}
 	out := &present.Recorded{Env: e, JSON: true}
-	options, err := o.Options(e, out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	options := must.Get(o.Options(e, out))(t)
 	options.Reach = &outbound.Dialer{Roots: roots}
-	r, err := recorder.Start(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(recorder.Start(options))(t)
 	taps, forward := r.Taps(), strings.TrimPrefix(r.Forward().URL(), "http://")
 	dial := func(addr string) func() (net.Conn, error) {
 		return func() (net.Conn, error) { return net.Dial("tcp", addr) }
@@ -109,14 +97,8 @@ func sow(t *testing.T, keep bool) *sowing {
 	w.talk(t, dial(taps[1].Addr()), agent.add(w.sendings("tls", "", taps[1].Addr())))
 	w.talk(t, dial(forward),
 		agent.add(w.sendings("forward", "http://"+plain.Addr().String(), plain.Addr().String())))
-	authority, err := trust.Open(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trusted, err := os.ReadFile(authority.CertificateFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(trust.Open(e))(t)
+	trusted := must.Get(os.ReadFile(authority.CertificateFile()))(t)
 	ours := x509.NewCertPool()
 	ours.AppendCertsFromPEM(trusted)
 	w.talk(t, func() (net.Conn, error) {
@@ -187,14 +169,9 @@ func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) 
 // runSender appends what a program sends that runs through the proxy.
 func (w *sowing) runSender(t *testing.T, e cli.Env, keep bool, all []sending) {
 	t.Helper()
-	text, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(all))(t)
 	script := filepath.Join(t.TempDir(), "sendings")
-	if err := os.WriteFile(script, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, text, 0o600))
 	args := []string{"run", "-o", w.path, "--", "sender", script}
 	if keep {
 		args = slices.Insert(args, 1, "--keep-secrets")
@@ -207,22 +184,14 @@ func (w *sowing) runSender(t *testing.T, e cli.Env, keep bool, all []sending) {
 // unpacked returns all texts of the capture, as the store hands them out of its blocks, and the bytes of its file.
 func (w *sowing) unpacked(t *testing.T) string {
 	t.Helper()
-	src, err := bolt.Read(w.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(w.path))(t)
 	defer src.Close()
 	var all strings.Builder
 	for s, err := range src.Steps(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		writeTexts(&all, reflect.ValueOf(s))
 	}
-	file, err := os.ReadFile(w.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(w.path))(t)
 	all.Write(file)
 	return all.String()
 }
@@ -297,10 +266,7 @@ func TestAllSecretsAreKept(t *testing.T) {
 func TestCardNamesWhatWasSent(t *testing.T) {
 	t.Setenv("A2ATAP_CA_DIR", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer plain.Close()
 	w := &sowing{path: filepath.Join(t.TempDir(), "c.a2atap"), sown: sown{basic: make(map[string]int)}}
 	agent := &cannedAgent{answers: make(map[string]string)}
@@ -311,9 +277,7 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 		r, err := recorder.Start(recorder.Options{
 			Output: w.path, Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		tap := r.Taps()[0].Addr()
 		all := agent.add(w.sendings(place, "", tap))
 		for _, path := range which {
@@ -332,9 +296,7 @@ func TestCardNamesWhatWasSent(t *testing.T) {
 		place, _, _ = strings.Cut(place, " /")
 		early = append(early, strings.TrimRight(place, "0123456789 "))
 	}
-	if diff := cmp.Diff([]string{"before head", "before query"}, slices.Compact(early)); diff != "" {
-		t.Errorf("in the file (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "in the file", []string{"before head", "before query"}, slices.Compact(early))
 	for _, format := range []string{"transcript", "json", "curl"} {
 		var out bytes.Buffer
 		e := cli.Env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}

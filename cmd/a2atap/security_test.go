@@ -7,14 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // The page about security names a test for each of the 21 attacks, and each test that it names is there.
 func TestAttacksHaveTests(t *testing.T) {
-	page, err := os.ReadFile("../../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/security.md"))(t)
 	_, section, _ := strings.Cut(string(page), "\n## Attacks")
 	section, _, _ = strings.Cut(section, "\n## ")
 	named := regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Fuzz|Benchmark)[A-Za-z0-9]+)`")
@@ -47,16 +46,10 @@ func TestAttacksHaveTests(t *testing.T) {
 // testSource returns the tests of a package.
 func testSource(t *testing.T, folder string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
 	var all strings.Builder
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		all.Write(text)
 	}
 	return all.String()

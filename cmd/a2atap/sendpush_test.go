@@ -17,6 +17,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/ca"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -28,33 +29,20 @@ func writePEM(t *testing.T, kind string, blocks ...[]byte) string {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b})...)
 	}
 	name := filepath.Join(t.TempDir(), strings.ReplaceAll(kind, " ", "-")+".pem")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, text, 0o600))
 	return name
 }
 
 // From before A2A 0.1, an agent may know of no webhook that comes with a message: then it is set by a call of its own.
 // The receiver proves itself by the certificate that it is given.
 func TestWebhookOfItsOwn(t *testing.T) {
-	authority, err := ca.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := authority.Leaf("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(t.TempDir()))(t)
+	leaf := must.Get(authority.Leaf("127.0.0.1"))(t)
+	key := must.Get(x509.MarshalPKCS8PrivateKey(leaf.PrivateKey))(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	agent, err := refagent.New("legacy", refagent.Options{Push: true, StepTime: time.Millisecond, WebhookRoots: roots})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var set atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var call struct {

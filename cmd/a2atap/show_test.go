@@ -9,22 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 // What docs/show.md prints is what the program prints.
 func TestShowPage(t *testing.T) {
-	page, err := filepath.Abs(filepath.Join("..", "..", "docs", "show.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := filepath.Abs(filepath.Join("..", "..", "tui", "testdata", "journey.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(filepath.Abs(filepath.Join("..", "..", "docs", "show.md")))(t)
+	text := must.Get(os.ReadFile(page))(t)
+	session := must.Get(filepath.Abs(filepath.Join("..", "..", "tui", "testdata", "journey.txtar")))(t)
 	s := newShell(t)
 	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
@@ -50,9 +42,7 @@ func TestShowPage(t *testing.T) {
 		t.Errorf("there are %d commands", commands)
 	}
 	if *update {
-		if err := os.WriteFile(page, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, []byte(got.String()), 0o644))
 		return
 	}
 	if diff := cmp.Diff(string(text), got.String()); diff != "" {

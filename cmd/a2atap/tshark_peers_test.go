@@ -36,6 +36,7 @@ import (
 
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // What tshark reads in the packets before and behind taps is what the capture says, and each frame that a client or an
@@ -44,10 +45,7 @@ func TestTshark(t *testing.T) {
 	if !fleettest.Apart(t) {
 		return
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server, quiet := grpc.NewServer(), a2asrv.WithLogger(slog.New(slog.DiscardHandler))
 	a2agrpc.NewHandler(a2asrv.NewHandler(sdkExecutor{}, quiet)).RegisterWith(server)
 	go server.Serve(l) //nolint:errcheck // it ends with the test
@@ -144,9 +142,7 @@ func talkOddly(t *testing.T, addr string) {
 	rand.Read(noise)
 	for _, text := range []string{"small", strings.Repeat("0123456789abcdef", 10_000), hex.EncodeToString(noise)} {
 		request := &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))}
-		if _, err := agent.SendMessage(t.Context(), a2aclient.ServiceParams{"a2a-version": {"1.0"}}, request); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(agent.SendMessage(t.Context(), a2aclient.ServiceParams{"a2a-version": {"1.0"}}, request))(t)
 	}
 }
 
@@ -176,19 +172,13 @@ func leaveStream(t *testing.T, addr string) {
 
 func dialAgent(t *testing.T, addr string, options ...grpc.DialOption) a2aclient.Transport {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+addr, append(options, inTheClear)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(grpc.NewClient("passthrough:///"+addr, append(options, inTheClear)...))(t)
 	return a2agrpc.NewGRPCTransport(conn)
 }
 
 func hostIn(t *testing.T, address string) string {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))(t)
 	return u.Host
 }
 
@@ -246,9 +236,7 @@ func cutMessages(t *testing.T, data []byte) (lines []string) {
 			if err == nil {
 				plain, err = io.ReadAll(r)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		lines = append(lines, messageLine(data[0], end-5, plain))
 		data = data[end:]
@@ -259,16 +247,11 @@ func cutMessages(t *testing.T, data []byte) (lines []string) {
 // recordedCalls returns the calls over HTTP/2 of a capture, by the addresses of client and agent, and the stream.
 func recordedCalls(t *testing.T, path string) map[string]string {
 	t.Helper()
-	source, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(bolt.Read(path))(t)
 	defer source.Close()
 	calls := make(map[string]string)
 	for x, err := range source.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if x.Stream == 0 {
 			continue
 		}
@@ -348,9 +331,7 @@ func (p *pdml) bytes(name string) (b []byte) {
 func readByTshark(t *testing.T, packets []byte, taps map[string]string) map[string][]*wireConn {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "c.pcap")
-	if err := os.WriteFile(file, packets, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, packets, 0o600))
 	args := []string{"-r", file, "-n", "-Y", "http2", "-T", "pdml", "-J", "ip tcp http2 grpc"}
 	for agent, tap := range taps {
 		for _, addr := range []string{agent, tap} {
@@ -368,9 +349,7 @@ func readByTshark(t *testing.T, packets []byte, taps map[string]string) map[stri
 	var read struct {
 		Packets []pdml `xml:"packet"`
 	}
-	if err := xml.Unmarshal(out, &read); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(out, &read))
 	byNumber := make(map[string]*wireConn)
 	to := make(map[string][]*wireConn)
 	for _, packet := range read.Packets { // those of HTTP/1.1, too, are read as if they were of HTTP/2
@@ -480,14 +459,9 @@ func listenToLoopback(t *testing.T) func() []byte {
 		all            = 0x0300 // ETH_P_ALL in the order of the network
 		ignoreOutgoing = 23     // PACKET_IGNORE_OUTGOING, without which each packet comes twice
 	)
-	lo, err := net.InterfaceByName("lo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lo := must.Get(net.InterfaceByName("lo"))(t)
 	fd, err := syscall.Socket(syscall.AF_PACKET, syscall.SOCK_RAW|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { syscall.Close(fd) })
 	for _, err := range []error{
 		syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_RCVBUFFORCE, 64<<20),
@@ -510,9 +484,7 @@ func listenToLoopback(t *testing.T) func() []byte {
 			if err == syscall.EAGAIN {
 				return file
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			file = le.AppendUint32(le.AppendUint32(file, i), 0) // their order is enough
 			file = le.AppendUint32(le.AppendUint32(file, uint32(n)), uint32(n))
 			file = append(file, packet[:n]...)

@@ -14,15 +14,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // The tutorial's programs do what it says: each line that it shows is printed when they are run, mended and broken as it
 // says, but for ids, times and ports.
 func TestTutorial(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tutorial.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/tutorial.md"))(t)
 	tt := newTutorial(t, string(page))
 	tt.startAgent()
 	tt.client(tt.agent)
@@ -72,10 +71,7 @@ func newTutorial(t *testing.T, page string) *tutorial {
 		"agent.py":   shownBetween(t, page, "`agent.py`", "```python\n", "```"),
 		"client.mjs": shownBetween(t, page, "`client.mjs`", "```js\n", "```"),
 	}}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	at := free.Addr().(*net.TCPAddr).Port
 	free.Close()
 	tt.agent = fmt.Sprintf("http://127.0.0.1:%d", at)
@@ -83,9 +79,7 @@ func newTutorial(t *testing.T, page string) *tutorial {
 	tt.shell.name(tt.agent, "http://127.0.0.1:9001")
 	tt.edit("client.mjs", "", "")
 	modules := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(peersPython(t)))), "js1", "node_modules")
-	if err := os.Symlink(modules, filepath.Join(tt.shell.dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(modules, filepath.Join(tt.shell.dir, "node_modules")))
 	t.Cleanup(tt.stopAgent)
 	return tt
 }

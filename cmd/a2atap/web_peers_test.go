@@ -16,6 +16,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 // startProgram starts the program, and returns the first line that it prints which begins so. It is interrupted, and has
@@ -31,9 +32,7 @@ func startProgram(t *testing.T, dir, begins string, args ...string) (line string
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := bufio.NewScanner(out)
 	for line == "" && lines.Scan() {
 		line, _ = strings.CutPrefix(lines.Text(), begins)
@@ -171,14 +170,9 @@ func TestWebInABrowser(t *testing.T) {
 // What the traffic would like to be done is not done.
 func TestHostileWebInABrowser(t *testing.T) {
 	dir := t.TempDir()
-	hostile, err := os.ReadFile(filepath.Join("testdata", "hostile-page.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	hostile := must.Get(os.ReadFile(filepath.Join("testdata", "hostile-page.txtar")))(t)
 	hostile = bytes.ReplaceAll(hostile, []byte("RIGHT-TO-LEFT"), []byte("\u202e"))
-	if err := os.WriteFile(filepath.Join(dir, "c.txtar"), hostile, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "c.txtar"), hostile, 0o644))
 	address, _ := startProgram(t, dir, "", "web", "c.txtar")
 	b := openBrowser(t)
 	b.size(1280, 800, "light")
@@ -314,14 +308,10 @@ func TestManyExchangesInABrowser(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	src, err := bolt.Read(filepath.Join(s.dir, "demo.a2atap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = growCapture(src, filepath.Join(s.dir, "many.a2atap"), 10_000)
 	src.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	address, _ := startProgram(t, s.dir, "", "web", "many.a2atap")
 	b := openBrowser(t)
 	b.size(1280, 800, "light")

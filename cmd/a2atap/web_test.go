@@ -15,6 +15,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/must"
 )
 
 // A running is a command that goes on in this process until it is interrupted.
@@ -87,22 +88,13 @@ func asked(t *testing.T, address, path string, body io.Reader) (status int, answ
 	if body != nil {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, base+path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, base+path, body))(t)
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Origin", strings.TrimSuffix(base, "/"))
 	req.Close = true
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(req))(t)
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(text)
 }
 
@@ -153,10 +145,7 @@ func TestRecordWeb(t *testing.T) {
 	tap, _, _ := strings.Cut(recording.line("booker "), " ")
 	address := recording.line("page ")
 	answers(t, address, "api/agents", `{"agents":[{"name":"booker","url":"`+tap+`"}],"recorded":true}`)
-	text, err := json.Marshal(map[string]any{"to": tap, "text": "streaming two tickets", "stream": true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"to": tap, "text": "streaming two tickets", "stream": true}))(t)
 	status, answer := asked(t, address, "api/send", bytes.NewReader(text))
 	for _, want := range []string{
 		"two tickets", "stream-closed-on-terminal", `"failed":false`, `"verdict":"findings: 1 error`,

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // A world is a way in which calls go wrong, or are not seen. Its answer takes the place of the right one; meta says what
@@ -217,10 +217,7 @@ func worlds() []world {
 // What check says, and exits with, where one of ten exchanges, half of them or all are broken, lost or of no known kind.
 // An answer in a form that breaks the protocol is a finding besides.
 func TestBrokenWorlds(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "worlds.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := must.Get(filepath.Abs(filepath.Join("testdata", "worlds.txt")))(t)
 	s := newShell(t)
 	var got strings.Builder
 	list := worlds()
@@ -231,9 +228,7 @@ func TestBrokenWorlds(t *testing.T) {
 			shares = []int{1, 5, 10}
 		}
 		for _, share := range shares {
-			if err := os.WriteFile("w.txtar", []byte(w.transcript(share)), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile("w.txtar", []byte(w.transcript(share)), 0o644))
 			_, errs, code := s.execute("a2atap check w.txtar")
 			fmt.Fprintf(&got, "%2d of 10  %d  %s", share, code, errs)
 		}
@@ -241,19 +236,7 @@ func TestBrokenWorlds(t *testing.T) {
 	if len(list) < 40 {
 		t.Errorf("there are only %d worlds", len(list))
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("verdicts on broken worlds (-want +got; go test ./cmd/a2atap -run Worlds -update):\n%s", diff)
-	}
+	expect.Golden(t, *update, golden, got.String())
 }
 
 // transcript returns ten exchanges of which the last ones are broken.

@@ -11,23 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 )
 
 // TestWrongCommandLines runs what people type by mistake, and compares what each is told with the page that was read
 // and found good: what is wrong, where, and what to do next.
 func TestWrongCommandLines(t *testing.T) {
-	golden, err := filepath.Abs(filepath.Join("testdata", "wrong.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := must.Get(filepath.Abs(filepath.Join("testdata", "wrong.txt")))(t)
 	session, err := filepath.Abs(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-jsonrpc.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	text := must.Get(os.ReadFile(golden))(t)
 	s := newShell(t)
 	setUpWrong(t, s, session)
 	var got strings.Builder
@@ -55,9 +48,7 @@ func TestWrongCommandLines(t *testing.T) {
 		t.Errorf("there are only %d command lines", lines)
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 		return
 	}
 	if diff := cmp.Diff(string(text), got.String()); diff != "" {
@@ -74,19 +65,12 @@ func setUpWrong(t *testing.T, s *shell, session string) {
 	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
-	whole, err := os.ReadFile(filepath.Join(s.dir, "c.a2atap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(filepath.Join(s.dir, "c.a2atap")))(t)
 	for name, content := range map[string]string{
 		"notes.txt": "two seats to Kyoto\n", "page.har": "# a page\n", "half.a2atap": string(whole[:3000]),
 		"empty.a2atap": "", "cut.jsonl": `{"n":1`, "lines.jsonl": "hello\n", "bad.json": "{",
 	} {
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(s.dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(s.dir, "folder"), 0o700))
 }

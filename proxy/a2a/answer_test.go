@@ -3,7 +3,7 @@ package a2a
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 // held is what an answer holds.
@@ -201,9 +201,7 @@ func TestAnswerDialects(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			a := DecodeAnswer(&test.call, 200, "application/json", []byte(test.body))
-			if diff := cmp.Diff(test.want, payloadOf(a.Payload)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, payloadOf(a.Payload))
 			if got := a.Payload.Value.Pointer(); got != a.Payload.Pointer {
 				t.Errorf("the payload is at %q, Pointer says %q", got, a.Payload.Pointer)
 			}
@@ -368,9 +366,7 @@ func TestEvents(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			a := DecodeEvent(&test.call, []byte(test.data))
-			if diff := cmp.Diff(test.want, payloadOf(a.Payload)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, payloadOf(a.Payload))
 		})
 	}
 	if a := DecodeEvent(nil, []byte(result(`{"kind":"task","id":"t"}`))); a.Payload.Kind != TaskPayload {

@@ -3,7 +3,7 @@ package a2a
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 const (
@@ -107,9 +107,7 @@ func TestCardInterfaces(t *testing.T) {
 			Pointer:  "/additionalInterfaces/0/url",
 		},
 	}
-	if diff := cmp.Diff(want, c.Interfaces); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, c.Interfaces)
 	for _, i := range c.Interfaces {
 		if got := c.At(i.Pointer).Text(); got != i.URL {
 			t.Errorf("at %s is %q", i.Pointer, got)
@@ -125,9 +123,7 @@ func TestCardInterfaces(t *testing.T) {
 		got = append(got, i.Binding.String()+" "+i.Dialects.String()+" "+i.Tenant)
 	}
 	wantOdd := []string{"jsonrpc 0.3/1.0 ", "grpc 0.3 ", "http 1.0 t", "http 0.3/1.0 "}
-	if diff := cmp.Diff(wantOdd, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", wantOdd, got)
 	if old := DecodeCard(parse(t, card0_1)); old.Interfaces[0].Binding != JSONRPC ||
 		old.Interfaces[0].Dialects != before1 {
 		t.Errorf("the default is %+v", old.Interfaces[0])
@@ -155,9 +151,7 @@ func TestCardFlags(t *testing.T) {
 			got = append(got, e.URI())
 		}
 	}
-	if diff := cmp.Diff([]string{"x"}, got); diff != "" {
-		t.Errorf("required extensions (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "required extensions", []string{"x"}, got)
 }
 
 func TestCardCredentials(t *testing.T) {
@@ -169,9 +163,7 @@ func TestCardCredentials(t *testing.T) {
 		"e":{"type":"apiKey","in":"body","name":"x"},
 		"f":3}}`))
 	want := Credentials{Headers: []string{"X-Key"}, Query: []string{"key"}}
-	if diff := cmp.Diff(want, c.Credentials()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, c.Credentials())
 	schemes := SecuritySchemes(c.Value)
 	if len(schemes) != 6 || schemes[3].Type != HTTPScheme || schemes[5].Type != UnknownScheme || !schemes[1].Wrapped {
 		t.Errorf("schemes are %+v", schemes)
@@ -226,12 +218,8 @@ func TestCardMissing(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := DecodeCard(parse(t, test.text))
-			if diff := cmp.Diff(test.top, c.MissingFields(test.in)); diff != "" {
-				t.Errorf("top (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.nested, c.MissingNested(test.in)); diff != "" {
-				t.Errorf("nested (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "top", test.top, c.MissingFields(test.in))
+			expect.Same(t, "nested", test.nested, c.MissingNested(test.in))
 		})
 	}
 	for d := range allDialects.All() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/expect"
 )
 
 // readings returns what a signature of the card may be over in canonical form, each once.
@@ -43,9 +44,7 @@ func TestSignedTexts(t *testing.T) {
 		`{"name":"Example Agent"}`,
 		`{"capabilities":{"pushNotifications":false,"streaming":false},"name":"Example Agent"}`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("readings (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "readings", want, got)
 }
 
 // The first reading follows the presence of each member through all messages.

@@ -117,6 +117,10 @@ func TestParts(t *testing.T) {
 		{`{"raw":"AAE=","mediaType":"a/b","filename":"f"}`, RawPart, "a/b", "f", `"AAE="`},
 		{`{"url":"u","text":null}`, URLPart, "", "", `"u"`},
 		{`{"text":"x","url":"u"}`, UnknownPart, "", "", ``},
+		{`{"text":null}`, UnknownPart, "", "", ``},
+		{`{"text":7}`, TextPart, "", "", `7`},
+		{`{"te\u0078t":"x"}`, TextPart, "", "", `"x"`},
+		{`{"text":"x","text":"y"}`, TextPart, "", "", `"x"`},
 		{`{}`, UnknownPart, "", "", ``},
 		{`"x"`, UnknownPart, "", "", ``},
 	}
@@ -124,6 +128,9 @@ func TestParts(t *testing.T) {
 		p := Part{parse(t, test.text)}
 		if p.PartKind() != test.kind || p.MediaType() != test.media || p.Filename() != test.filename {
 			t.Errorf("%s: kind %d, media type %q, name %q", test.text, p.PartKind(), p.MediaType(), p.Filename())
+		}
+		if p.anyKind() != test.kind {
+			t.Errorf("%s: kind %d by all members", test.text, p.anyKind())
 		}
 		var content Value
 		switch test.kind {

@@ -115,7 +115,9 @@ func checkAnswer(t *testing.T, a Answer) {
 	status.Final()
 	artifact.LastChunk()
 	for _, part := range artifact.Artifact().Parts().All() {
-		part.PartKind()
+		if part.PartKind() != part.anyKind() {
+			t.Fatalf("%s is of kind %d, and by all members of kind %d", part.Raw(), part.PartKind(), part.anyKind())
+		}
 		part.Data()
 	}
 	for one := range p.Tasks() {

@@ -19,6 +19,14 @@ type Part struct{ Value }
 // PartKind returns what the part holds: by the discriminator of 0.1 ("type") and 0.2 to 0.3 ("kind") if there is one,
 // else by its members.
 func (p Part) PartKind() PartKind {
+	if text := p.Get("text"); text.Exists() && !text.IsNull() && p.Len() == 1 { // as most are
+		return TextPart
+	}
+	return p.anyKind()
+}
+
+// anyKind is PartKind for parts that are not a text and nothing else.
+func (p Part) anyKind() PartKind {
 	discriminator := first(p.Value, "kind", "type")
 	switch {
 	case discriminator.Is("text"):

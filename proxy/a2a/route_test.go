@@ -3,7 +3,7 @@ package a2a
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 // routed is what a REST path says.
@@ -108,9 +108,7 @@ func TestRoutes(t *testing.T) {
 				header = version1
 			}
 			c := ask(test.line, "", Known{}, header)
-			if diff := cmp.Diff(test.want, routeOf(c)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, routeOf(c))
 			if c.Binding != HTTPJSON {
 				t.Errorf("binding is %v", c.Binding)
 			}
@@ -179,9 +177,7 @@ func TestRoutesBelowKnownInterface(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, routeOf(ask(test.line, "", test.known))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, routeOf(ask(test.line, "", test.known)))
 		})
 	}
 }
@@ -199,9 +195,7 @@ func TestKnown(t *testing.T) {
 		Bindings: BindingsOf(JSONRPC), Dialects: Of(V0_3),
 		Bases: []Base{{Path: "", Dialects: Of(V1_0), Tenant: "a"}}, Other: "/rpc",
 	}
-	if diff := cmp.Diff(want, k); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, k)
 	var spoken Known
 	spoken.Spoken(HTTPJSON, Of(V1_0))
 	if c := ask("GET /x/tasks/7", "", spoken); c.Operation != GetTask || c.Prefix != "/x" {

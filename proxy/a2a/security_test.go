@@ -3,9 +3,8 @@ package a2a_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestSecurity(t *testing.T) {
@@ -61,9 +60,7 @@ func TestSecurity(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := a2a.DecodeCard(a2a.Parse([]byte(test.card)).Root).Security()
-			if diff := cmp.Diff(test.want, got.Alternatives); diff != "" {
-				t.Errorf("alternatives (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "alternatives", test.want, got.Alternatives)
 			if got.Asks() != test.asks || got.Hidden() != test.hidden {
 				t.Errorf("asks %v, hidden %v; want %v, %v", got.Asks(), got.Hidden(), test.asks, test.hidden)
 			}

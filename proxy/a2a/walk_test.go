@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 // walked lists what a walk visits: type, pointer, holder, author.
@@ -100,9 +100,7 @@ push notification config /configuration/pushNotification request client`,
 	} {
 		call := ask(c.line, c.body, Known{Bindings: BindingsOf(JSONRPC)})
 		got := walked(func(w *Walker) { w.Request(&call) })
-		if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		expect.Same(t, c.name, c.want, strings.Join(got, "\n"))
 	}
 }
 
@@ -177,9 +175,7 @@ Message /result/task/history/2 history client`,
 	} {
 		a := DecodeAnswer(&c.call, 200, "application/json", []byte(c.body))
 		got := walked(func(w *Walker) { w.Payload(&a.Payload, &c.call, c.call.Dialects) })
-		if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		expect.Same(t, c.name, c.want, strings.Join(got, "\n"))
 	}
 	hook := DecodeWebhook([]byte(`{"message":{"parts":[{"text":"a"}],"role":"ROLE_AGENT"}}`))
 	call := Call{Operation: Webhook}

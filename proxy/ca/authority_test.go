@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/proxy/internal/childtest"
+	"a2atap/proxy/must"
 )
 
 // A process that is started with this variable opens the authority in the folder that it names and prints its
@@ -39,23 +40,13 @@ func TestMain(m *testing.M) {
 
 func newAuthority(t *testing.T) *Authority {
 	t.Helper()
-	a, err := Open(filepath.Join(t.TempDir(), "new"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(Open(filepath.Join(t.TempDir(), "new")))(t)
 }
 
 func TestOpenMakesAndKeeps(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "a2atap")
-	first, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(Open(dir))(t)
+	again := must.Get(Open(dir))(t)
 	if !first.Made() || again.Made() {
 		t.Errorf("made %v, then %v", first.Made(), again.Made())
 	}
@@ -66,18 +57,12 @@ func TestOpenMakesAndKeeps(t *testing.T) {
 		first.KeyFile(): 0o600, first.CertificateFile(): 0o644,
 		dir: fs.ModeDir | 0o700,
 	} {
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(name))(t)
 		if info.Mode() != want {
 			t.Errorf("%s has mode %v, want %v", name, info.Mode(), want)
 		}
 	}
-	public, err := os.ReadFile(first.CertificateFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must.Get(os.ReadFile(first.CertificateFile()))(t)
 	block, rest := pem.Decode(public)
 	if block == nil || len(rest) > 0 || !bytes.Equal(block.Bytes, first.Certificate().Raw) ||
 		bytes.Contains(public, []byte("PRIVATE")) {
@@ -97,10 +82,7 @@ func TestOpenMakesAndKeeps(t *testing.T) {
 func TestOpenAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a2atap")
 	outputs := childtest.AtOnce(t, 6, childVariable+"="+dir)
-	a, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Open(dir))(t)
 	for i, got := range outputs {
 		if got != a.Fingerprint() {
 			t.Errorf("process %d has %s, want %s", i, got, a.Fingerprint())
@@ -209,9 +191,7 @@ func TestCertificateFileIsKept(t *testing.T) {
 		func() error { return os.WriteFile(a.CertificateFile(), []byte("x"), 0o600) },
 	} {
 		check(t, spoil())
-		if _, err := Open(a.dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Open(a.dir))(t)
 		if got, _ := os.ReadFile(a.CertificateFile()); !bytes.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}
@@ -283,7 +263,5 @@ func TestManyOpenInOneProcess(t *testing.T) {
 
 func check(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // Clients that trust the authority take its certificates for the host that they mean, and for no other.
@@ -59,11 +61,7 @@ func TestLeafIsKeptAndRenewed(t *testing.T) {
 	a.now = func() time.Time { return now }
 	leaf := func(host string) *tls.Certificate {
 		t.Helper()
-		cert, err := a.Leaf(host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cert
+		return must.Get(a.Leaf(host))(t)
 	}
 	first := leaf("a.example")
 	if leaf("A.example.") != first {
@@ -92,11 +90,7 @@ func TestLeafIsKeptAndRenewed(t *testing.T) {
 func TestLeafsAreLimited(t *testing.T) {
 	a := newAuthority(t)
 	get := func(n int) *tls.Certificate {
-		cert, err := a.Leaf(fmt.Sprintf("h%d.example", n))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cert
+		return must.Get(a.Leaf(fmt.Sprintf("h%d.example", n)))(t)
 	}
 	first, second := get(0), get(1)
 	for n := 2; n < maxLeafs; n++ {

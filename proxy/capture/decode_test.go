@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // named replaces the test's own word for bare deflate by the coding's name.
@@ -171,31 +172,22 @@ func TestStreamDecoder(t *testing.T) {
 					chain[i] = capturetest.NewEncoder(set[i], w)
 					w = chain[i]
 				}
-				d, err := capture.NewStreamDecoder(named(set))
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(capture.NewStreamDecoder(named(set)))(t)
 				defer d.Close()
 				var got []byte
 				emit := func(p []byte) { got = append(got, p...) }
 				send := func() {
 					t.Helper()
 					for piece := range slices.Chunk(wire.Bytes(), size) {
-						if err := d.Write(piece, emit); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, d.Write(piece, emit))
 					}
 					wire.Reset()
 				}
 				for k := range 20 {
 					event := fmt.Sprintf("data: event %d of a stream\n\n", k)
-					if _, err := io.WriteString(w, event); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(io.WriteString(w, event))(t)
 					for _, e := range chain {
-						if err := e.Flush(); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, e.Flush())
 					}
 					got = got[:0]
 					send()
@@ -204,9 +196,7 @@ func TestStreamDecoder(t *testing.T) {
 					}
 				}
 				for _, e := range chain {
-					if err := e.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, e.Close())
 				}
 				got = got[:0]
 				send()
@@ -222,10 +212,7 @@ func TestStreamDecoderCut(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, set := range codingSets {
 		coded := capturetest.Encode(t, []byte(strings.Repeat("data: a\n\n", 1000)), set...)
-		d, err := capture.NewStreamDecoder(named(set))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(capture.NewStreamDecoder(named(set)))(t)
 		if err := d.Write(coded[:len(coded)-3], func([]byte) {}); err != nil {
 			t.Errorf("%v: %v before the end", set, err)
 		}
@@ -244,10 +231,7 @@ func TestStreamDecoderCut(t *testing.T) {
 func TestStreamDecoderWithoutBytes(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, set := range codingSets {
-		d, err := capture.NewStreamDecoder(named(set))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(capture.NewStreamDecoder(named(set)))(t)
 		if err := d.Flush(func([]byte) {}); err != nil {
 			t.Errorf("%v: %v", set, err)
 		}
@@ -258,14 +242,9 @@ func TestStreamDecoderWithoutBytes(t *testing.T) {
 func TestStreamDecoderClosedEarly(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, writes := range []int{0, 1} {
-		d, err := capture.NewStreamDecoder([]string{"gzip", "zstd"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(capture.NewStreamDecoder([]string{"gzip", "zstd"}))(t)
 		for range writes {
-			if err := d.Write([]byte{0x28}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.Write([]byte{0x28}, nil))
 		}
 		d.Close()
 		if err := d.Write([]byte{0xb5}, nil); err != nil {
@@ -289,9 +268,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d bytes, the limit is %d", len(whole), limit)
 		}
 		d, err := capture.NewStreamDecoder(codings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer d.Close()
 		var got []byte
 		emit := func(p []byte) {

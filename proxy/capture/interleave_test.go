@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 func TestInterleaveOrder(t *testing.T) {
@@ -18,9 +19,7 @@ func TestInterleaveOrder(t *testing.T) {
 	xs[0].Started = xs[1].Started
 	var order []uint64
 	for s, err := range capture.Interleave(capture.Each(xs[:3]...)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		order = append(order, s.Seq)
 	}
 	want := []uint64{1, 2, 1, 2, 1, 3, 2}
@@ -94,9 +93,7 @@ func TestInterleaveHoldsWhatOverlaps(t *testing.T) {
 			}
 		}
 	}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if read > s.Seq+1 {
 			t.Fatalf("%d exchanges were read at a step of exchange %d", read, s.Seq)
 		}

@@ -7,15 +7,13 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestMemorySource(t *testing.T) {
 	capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
-		m, err := capture.ReadMemory(capture.Info{}, capture.Each(xs...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return must.Get(capture.ReadMemory(capture.Info{}, capture.Each(xs...)))(t)
 	})
 }
 
@@ -28,15 +26,11 @@ func TestMemorySink(t *testing.T) {
 
 func TestMemoryEnds(t *testing.T) {
 	m := capture.NewMemory(capture.Info{Name: "x"})
-	if err := m.Reader().Close(); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, m.Reader().Close())
 	if err := m.Append(capture.Steps(capturetest.Exchanges()[0])...); err != nil {
 		t.Errorf("after a reader has left: %v", err)
 	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, m.Close())
 	if err := m.Append(capture.Step{}); err == nil {
 		t.Error("a capture that has ended took a step")
 	}
@@ -59,9 +53,7 @@ func TestReadMemoryFails(t *testing.T) {
 func TestLossesDoNotWrap(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{})
 	for _, n := range []int64{math.MaxInt64, 1, -1} {
-		if err := memory.Append(capture.Step{What: capture.Lost{Exchanges: n, Bytes: n}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memory.Append(capture.Step{What: capture.Lost{Exchanges: n, Bytes: n}}))
 	}
 	info, err := memory.Info(t.Context())
 	if err != nil || info.LostExchanges != math.MaxInt64 || info.LostBytes != math.MaxInt64 {

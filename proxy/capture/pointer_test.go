@@ -4,9 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func pointer(t *testing.T, s string) capture.Pointer {
@@ -50,9 +49,7 @@ func TestPointerValues(t *testing.T) {
 			for v := range pointer(t, tt.pointer).Values([]byte(doc)) {
 				got = append(got, string(v))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("values (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "values", tt.want, got)
 		})
 	}
 }
@@ -75,9 +72,7 @@ func TestPointerValuesOfBrokenText(t *testing.T) {
 			for v := range pointer(t, "/a").Values([]byte(tt.data)) {
 				got = append(got, string(v))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("values (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "values", tt.want, got)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // A file of credentials, as nsc writes it, is enough; one that the server does not know is refused, and not repeated.
@@ -20,27 +21,13 @@ func TestCredentialsFile(t *testing.T) {
 	account, system := newKey(t, nkeys.CreateAccount), newKey(t, nkeys.CreateAccount)
 	claims := jwt.NewAccountClaims(publicKey(t, account))
 	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: -1, MemoryStorage: -1, Streams: -1, Consumer: -1}
-	accountJWT, err := claims.Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	operatorJWT, err := jwt.NewOperatorClaims(publicKey(t, operator)).Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trusted, err := jwt.DecodeOperatorClaims(operatorJWT)
-	if err != nil {
-		t.Fatal(err)
-	}
-	systemJWT, err := jwt.NewAccountClaims(publicKey(t, system)).Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	accountJWT := must.Get(claims.Encode(operator))(t)
+	operatorJWT := must.Get(jwt.NewOperatorClaims(publicKey(t, operator)).Encode(operator))(t)
+	trusted := must.Get(jwt.DecodeOperatorClaims(operatorJWT))(t)
+	systemJWT := must.Get(jwt.NewAccountClaims(publicKey(t, system)).Encode(operator))(t)
 	resolver := &server.MemAccResolver{}
 	for key, text := range map[nkeys.KeyPair]string{account: accountJWT, system: systemJWT} {
-		if err := resolver.Store(publicKey(t, key), text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, resolver.Store(publicKey(t, key), text))
 	}
 	s := fleettest.Start(t, func(o *server.Options) {
 		o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{trusted}, resolver
@@ -66,41 +53,22 @@ func TestCredentialsFile(t *testing.T) {
 
 func newKey(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
 	t.Helper()
-	key, err := create()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
+	return must.Get(create())(t)
 }
 
 func publicKey(t *testing.T, key nkeys.KeyPair) string {
 	t.Helper()
-	public, err := key.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return public
+	return must.Get(key.PublicKey())(t)
 }
 
 // credentials writes those of a user of an account into a file.
 func credentials(t *testing.T, account nkeys.KeyPair) string {
 	t.Helper()
 	user := newKey(t, nkeys.CreateUser)
-	token, err := jwt.NewUserClaims(publicKey(t, user)).Encode(account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := user.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := jwt.FormatUserConfig(token, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(jwt.NewUserClaims(publicKey(t, user)).Encode(account))(t)
+	seed := must.Get(user.Seed())(t)
+	text := must.Get(jwt.FormatUserConfig(token, seed))(t)
 	file := filepath.Join(t.TempDir(), "user.creds")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text, 0o600))
 	return file
 }

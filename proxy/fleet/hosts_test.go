@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 func TestHosts(t *testing.T) {
@@ -21,9 +22,7 @@ func TestHosts(t *testing.T) {
 	if err == nil {
 		err = stream.Purge(t.Context(), purge) // as retention does
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	other := messages(t, "a.example", record(t, capturetest.Exchanges()), 50)
 	for other[0].Parts < 2 {
 		other = other[1:]
@@ -32,10 +31,7 @@ func TestHosts(t *testing.T) {
 	late := messages(t, "west", record(t, capturetest.Exchanges()), 1<<20)[0]
 	late.Recorder.Format, late.Recorder.Live = bolt.Format+1, true
 	s.publish(late)
-	found, err := s.conn.Hosts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(s.conn.Hosts(t.Context()))(t)
 	if len(found.Hosts) != 3 || found.Stream.Messages != uint64(len(all)-2) || found.Stream.First.IsZero() {
 		t.Fatalf("it is %+v", found)
 	}

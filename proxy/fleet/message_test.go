@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 func someMessage() *Message {
@@ -29,17 +30,11 @@ func someMessage() *Message {
 
 func TestMessageIsReadAsWritten(t *testing.T) {
 	want := someMessage()
-	msg, err := want.encode("traffic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	msg := must.Get(want.encode("traffic"))(t)
 	if msg.Subject != "a2atap.traffic.host-example.00000000000040008000000000000001" {
 		t.Errorf("the subject is %s", msg.Subject)
 	}
-	got, err := decodeMessage(msg.Header, msg.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(decodeMessage(msg.Header, msg.Data))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -58,9 +53,7 @@ func TestLaterVersionsAreNamed(t *testing.T) {
 	} {
 		m := someMessage()
 		msg, err := m.encode("traffic")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		change(m, msg.Header)
 		_, err = decodeMessage(msg.Header, msg.Data)
 		if !errors.Is(err, capture.ErrFuture) || !strings.Contains(err.Error(), "host.example") {
@@ -70,10 +63,7 @@ func TestLaterVersionsAreNamed(t *testing.T) {
 }
 
 func FuzzMessage(f *testing.F) {
-	msg, err := someMessage().encode("traffic")
-	if err != nil {
-		f.Fatal(err)
-	}
+	msg := must.Get(someMessage().encode("traffic"))(f)
 	f.Add("1", msg.Header.Get(headerRecorder), "7-9", "2/3", msg.Data)
 	f.Add("1", msg.Header.Get(headerRecorder), "7-6", "", []byte(nil))
 	f.Fuzz(func(t *testing.T, version, recorder, arrivals, part string, data []byte) {
@@ -84,10 +74,7 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := m.encode("traffic")
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(m.encode("traffic"))(t)
 		twice, err := decodeMessage(again.Header, again.Data)
 		if err != nil {
 			t.Fatalf("what was read is not read again: %v", err)
@@ -130,10 +117,7 @@ func TestImplausibleRecordersAreForeign(t *testing.T) {
 	} {
 		m := someMessage()
 		change(m)
-		msg, err := m.encode("traffic")
-		if err != nil {
-			t.Fatal(err)
-		}
+		msg := must.Get(m.encode("traffic"))(t)
 		if _, err := decodeMessage(msg.Header, msg.Data); err == nil {
 			t.Errorf("%s is taken", name)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // FuzzReader takes messages in any order, repeated, cut and damaged, and those of others: whatever comes, the steps of
@@ -23,10 +24,7 @@ func FuzzReader(f *testing.F) {
 		published = append(published, messages(f, host, path, []int{1 << 20, 90}[i])...)
 	}
 	for _, m := range published {
-		msg, err := m.encode("traffic")
-		if err != nil {
-			f.Fatal(err)
-		}
+		msg := must.Get(m.encode("traffic"))(f)
 		bySubject = append(bySubject, msg)
 	}
 	var all []byte
@@ -35,10 +33,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add(all, "", []byte(nil))
 	f.Fuzz(func(t *testing.T, plan []byte, header string, foreign []byte) {
-		r, err := NewReader(&Conn{address: Address{stream: "traffic"}}, ReadOptions{Folder: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(NewReader(&Conn{address: Address{stream: "traffic"}}, ReadOptions{Folder: t.TempDir()}))(t)
 		defer r.Close()
 		for ; len(plan) >= 3; plan = plan[3:] {
 			msg := bySubject[int(plan[0])%len(bySubject)]
@@ -72,9 +67,7 @@ func checkOrder(t *testing.T, src capture.Source) {
 	var last uint64
 	opened := make(map[uint64]bool)
 	for s, err := range src.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if last++; s.Arrival != last {
 			t.Fatalf("step %d has number %d", last, s.Arrival)
 		}

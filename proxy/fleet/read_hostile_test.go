@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 	"a2atap/proxy/safetext"
 )
 
@@ -36,14 +37,9 @@ func TestHostilePublisher(t *testing.T) {
 	}
 	on := func(subject string, m *Message) {
 		t.Helper()
-		msg, err := m.encode("traffic")
-		if err != nil {
-			t.Fatal(err)
-		}
+		msg := must.Get(m.encode("traffic"))(t)
 		msg.Subject = "a2atap.traffic." + subject
-		if _, err := s.conn.js.PublishMsg(t.Context(), msg); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.conn.js.PublishMsg(t.Context(), msg))(t)
 	}
 	victim := own[0].Recorder.Capture
 	hex := strings.ReplaceAll(victim.String(), "-", "")
@@ -77,17 +73,9 @@ func TestHostilePublisher(t *testing.T) {
 	}
 
 	answers := s.answerFalsely(victim)
-	found, err := s.conn.Hosts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := answers.Unsubscribe(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(s.conn.Hosts(t.Context()))(t)
+	must.Do(t, answers.Unsubscribe())
+	text := must.Get(json.Marshal(found))(t)
 	for _, h := range found.Hosts {
 		if h.Host != "north" && h.Host != "evil" || h.Host == "north" && h.Name != "c.a2atap" {
 			t.Errorf("%+v is listed", h)
@@ -111,9 +99,7 @@ func (s *stage) answerFalsely(victim uuid.UUID) *nats.Subscription {
 			m.Respond([]byte(text)) //nolint:errcheck // who asked is gone
 		}
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return sub
 }
 
@@ -121,16 +107,9 @@ func (s *stage) answerFalsely(victim uuid.UUID) *nats.Subscription {
 func TestAbsurdLossesAreDamage(t *testing.T) {
 	for _, lost := range []capture.Lost{{Exchanges: -1}, {Bytes: -1}, {Exchanges: math.MaxInt64}, {Bytes: maxCount + 1}} {
 		path := filepath.Join(t.TempDir(), "c.a2atap")
-		store, err := bolt.Open(path, bolt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Append(capture.Step{Offset: capture.NotKnown, What: lost}); err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		store := must.Get(bolt.Open(path, bolt.Options{}))(t)
+		must.Do(t, store.Append(capture.Step{Offset: capture.NotKnown, What: lost}))
+		must.Do(t, store.Close())
 		msg := messages(t, "evil", path, 1<<20)[0]
 		b := bolt.Block{First: msg.First, Last: msg.Last, Packed: msg.Data[blockPrefix:]}
 		var notices []string

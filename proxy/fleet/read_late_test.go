@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // live are the messages of a recorder that goes on.
@@ -33,9 +34,7 @@ func (s *stage) begun() *reading {
 	s.t.Helper()
 	s.publish(messages(s.t, "south", record(s.t, capturetest.Exchanges()), 1<<20)...)
 	r := s.reader(ReadOptions{})
-	if err := r.Read(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, r.Read(s.t.Context()))
 	return r
 }
 
@@ -46,9 +45,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 	all := s.live("north")
 	s.publish(all[:3]...)
 	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Read(t.Context()))
 	m := r.found()[0]
 	m.presence.came = time.Now().Add(-5 * time.Minute)
 	leave := s.answers(Answer{Recorder: all[2].Recorder, Shipped: all[2].Last})
@@ -68,9 +65,7 @@ func TestIdleRecorderIsThere(t *testing.T) {
 		}
 	}
 	s.publish(all[3:]...)
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Read(t.Context()))
 	if m.presence.silent > 0 {
 		t.Error("it has been heard of, and is still waited for")
 	}
@@ -110,9 +105,7 @@ func TestBeginsWhileRead(t *testing.T) {
 	s.publish(all...)
 	last := all[len(all)-1]
 	s.answers(Answer{Recorder: last.Recorder, Shipped: last.Last})
-	if err := r.End(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.End(t.Context()))
 	if len(r.Recorded()) != 1 || len(r.notices) > 0 {
 		t.Errorf("there are %d captures; said %q", len(r.Recorded()), r.notices)
 	}
@@ -123,13 +116,9 @@ func TestForeignMessageFirst(t *testing.T) {
 	s := newStage(t)
 	r := s.begun()
 	all := s.live("north")
-	if _, err := s.conn.js.Publish(t.Context(), all[0].Recorder.Subject("traffic"), []byte("hello")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.conn.js.Publish(t.Context(), all[0].Recorder.Subject("traffic"), []byte("hello")))(t)
 	for range 2 {
-		if err := r.consume(t.Context(), s.info().State.LastSeq, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.consume(t.Context(), s.info().State.LastSeq, nil))
 		r.Lives(t.Context())
 		s.publish(all...)
 		all = nil
@@ -191,9 +180,7 @@ func TestRemovedBeforeRead(t *testing.T) {
 	seqs := s.publish(messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)...)
 	s.purge(seqs[len(seqs)-1] + 1)
 	s.publish(messages(t, "west", record(t, capturetest.Exchanges()), 1<<20)...)
-	if err := r.consume(t.Context(), s.info().State.LastSeq, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.consume(t.Context(), s.info().State.LastSeq, nil))
 	const want = "were removed before they were read"
 	if got := reasons(t, r.of(t, "south")); len(got) != 1 || !strings.Contains(got[0], want) {
 		t.Errorf("it says %q", got)

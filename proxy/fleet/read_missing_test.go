@@ -13,21 +13,17 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // answers lets a recorder be there that says something of itself, until it leaves.
 func (s *stage) answers(a Answer) (leave func()) {
 	s.t.Helper()
-	data, err := json.Marshal(a)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(a))(s.t)
 	sub, err := s.conn.nats.Subscribe(answerSubject("traffic"), func(m *nats.Msg) {
 		m.Respond(data) //nolint:errcheck // who asked is gone
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	leave = func() { sub.Unsubscribe() } //nolint:errcheck // the server may have gone
 	s.t.Cleanup(leave)
 	return leave
@@ -149,9 +145,7 @@ func TestUnreadableMessages(t *testing.T) {
 	s := newStage(t)
 	garbage := func(subject string) {
 		t.Helper()
-		if _, err := s.conn.js.Publish(t.Context(), subject, []byte("hello")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.conn.js.Publish(t.Context(), subject, []byte("hello")))(t)
 	}
 	whole := messages(t, "whole", record(t, capturetest.Exchanges()), 1<<20)
 	garbage(whole[0].Recorder.Subject("traffic"))
@@ -179,14 +173,9 @@ func TestUnreadableMessages(t *testing.T) {
 func TestMessagesBelowTheirSubject(t *testing.T) {
 	s := newStage(t)
 	m := messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)[0]
-	msg, err := m.encode("traffic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	msg := must.Get(m.encode("traffic"))(t)
 	msg.Subject = strings.Replace(msg.Subject, ".north.", ".evil.north.", 1)
-	if _, err := s.conn.js.PublishMsg(t.Context(), msg); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.conn.js.PublishMsg(t.Context(), msg))(t)
 	if r := s.read(ReadOptions{}); len(r.Recorded()) > 0 || len(r.notices) != 1 {
 		t.Errorf("it reads %+v, said %q", r.Recorded(), r.notices)
 	}
@@ -209,9 +198,7 @@ func TestFactsOnlyGrow(t *testing.T) {
 	for _, order := range [][]Recorder{{one, other}, {other, one}} {
 		m := newMirror(nil, time.Time{}, func(string) {}, nil)
 		for _, r := range order {
-			if err := m.take(&Message{Recorder: r, First: 1}, nil, at); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.take(&Message{Recorder: r, First: 1}, nil, at))
 		}
 		want := one
 		want.LostExchanges, want.Insecure, want.Sent = 4, true, order[1].Sent

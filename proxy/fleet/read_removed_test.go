@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // purge removes the first messages of the stream, before one of a number, as retention does.
@@ -21,9 +22,7 @@ func (s *stage) purge(before uint64) {
 	if err == nil {
 		err = stream.Purge(s.t.Context(), jetstream.WithPurgeSequence(before))
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 }
 
 // reasons are what the steps of a capture say that is missing, beyond exchanges.
@@ -60,10 +59,7 @@ func TestSinceAndWhatWasRemoved(t *testing.T) {
 
 func (s *stage) info() *jetstream.StreamInfo {
 	s.t.Helper()
-	stream, err := s.conn.js.Stream(s.t.Context(), "traffic")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	stream := must.Get(s.conn.js.Stream(s.t.Context(), "traffic"))(s.t)
 	return stream.CachedInfo()
 }
 
@@ -98,9 +94,7 @@ func TestRecordersThatWereRemovedAltogether(t *testing.T) {
 	want := fmt.Sprintf("the first %d messages of the stream traffic were removed; recorders of which nothing is left "+
 		"are not known", len(gone))
 	early := s.reader(ReadOptions{})
-	if err := early.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, early.Read(t.Context()))
 	if len(early.notices) != 1 || early.notices[0] != want {
 		t.Errorf("of an empty stream it says %q", early.notices)
 	}
@@ -122,9 +116,7 @@ func TestRecordersThatWereRemovedAltogether(t *testing.T) {
 			checkSame(t, stepsOfFile(t, path), rest)
 		}
 		for x, err := range r.of(t, "north").Exchanges(t.Context(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if len(x.Request.Head) == 0 {
 				t.Errorf("%s: exchange %d has no beginning", name, x.Seq)
 			}
@@ -138,15 +130,11 @@ func TestStreamsThatAreMadeAnew(t *testing.T) {
 	s := newStage(t)
 	s.publish(messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)...)
 	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Read(t.Context()))
 	s.remake(allSubjects("traffic"))
 	path := record(t, capturetest.Exchanges())
 	s.publish(messages(t, "south", path, 100)...)
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Read(t.Context()))
 	checkSame(t, stepsOfFile(t, path), allSteps(t, r.of(t, "south")))
 	if text := strings.Join(r.notices, "\n"); !strings.Contains(text, "the stream was made anew") {
 		t.Errorf("it says %q", text)
@@ -162,23 +150,17 @@ func (s *stage) remake(subject string) {
 			Name: "traffic", Subjects: []string{subject}, Storage: jetstream.MemoryStorage,
 		})
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 }
 
 // A stream that takes more than what recorders publish is read, and what is not for it left alone.
 func TestStreamsWithWiderSubjects(t *testing.T) {
 	s := newStage(t)
 	s.remake("a2atap.>")
-	if _, err := s.conn.ensureStream(t.Context(), Limits{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.conn.ensureStream(t.Context(), Limits{}))(t)
 	path := record(t, capturetest.Exchanges())
 	s.publish(messages(t, "north", path, 1<<20)...)
-	if _, err := s.conn.js.Publish(t.Context(), "a2atap.orders.south.1", []byte("hello")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.conn.js.Publish(t.Context(), "a2atap.orders.south.1", []byte("hello")))(t)
 	r := s.read(ReadOptions{})
 	checkSame(t, stepsOfFile(t, path), allSteps(t, r.of(t, "north")))
 	if len(r.notices) > 0 {
@@ -195,9 +177,7 @@ func TestMessagesThatAreRemovedWhileTheyAreRead(t *testing.T) {
 		_, err := s.conn.js.PublishMsg(t.Context(), &nats.Msg{
 			Subject: fmt.Sprintf("a2atap.traffic.north.%d", i), Data: make([]byte, long),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	read := uint64(0)
 	r := s.reader(ReadOptions{OnProgress: func(n, _ uint64) {
@@ -205,9 +185,7 @@ func TestMessagesThatAreRemovedWhileTheyAreRead(t *testing.T) {
 			s.purge(many + 1)
 		}
 	}})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Read(t.Context()))
 	if read == many {
 		t.Error("nothing was removed before it was read")
 	}

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // A stage is a server with a stream, and who publishes to it.
@@ -30,22 +31,14 @@ func newStage(t *testing.T, change ...func(*server.Options)) *stage {
 	_, err := s.conn.js.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: "traffic", Subjects: []string{allSubjects("traffic")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
 func (s *stage) connect() *Conn {
 	s.t.Helper()
-	a, err := ParseAddress(s.server.URL("traffic"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	c, err := Connect(s.t.Context(), a, Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	a := must.Get(ParseAddress(s.server.URL("traffic")))(s.t)
+	c := must.Get(Connect(s.t.Context(), a, Options{}))(s.t)
 	s.t.Cleanup(c.Close)
 	return c
 }
@@ -54,10 +47,7 @@ func (s *stage) connect() *Conn {
 func record(t testing.TB, xs []*capture.Exchange) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.a2atap")
-	store, err := bolt.Open(path, bolt.Options{Tool: "a2atap test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(path, bolt.Options{Tool: "a2atap test"}))(t)
 	var last uint64
 	for step, err := range capture.Interleave(capture.Each(xs...)) {
 		if err == nil && step.Seq != last {
@@ -67,13 +57,9 @@ func record(t testing.TB, xs []*capture.Exchange) string {
 		if err == nil {
 			err = store.Append(step)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Close())
 	return path
 }
 
@@ -81,9 +67,7 @@ func allSteps(t *testing.T, s capture.Source) []capture.Step {
 	t.Helper()
 	var all []capture.Step
 	for step, err := range s.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, step)
 	}
 	return all
@@ -92,22 +76,14 @@ func allSteps(t *testing.T, s capture.Source) []capture.Step {
 // messages are those of a capture: one for each block, cut into parts if that is long.
 func messages(t testing.TB, host, path string, longest int) []*Message {
 	t.Helper()
-	src, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
-	info, err := src.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(src.Info(t.Context()))(t)
 	recorder := NewRecorder(host, "a2atap test", filepath.Base(path), &info)
 	recorder.Sent = time.Now()
 	var all []*Message
 	for b, err := range src.Blocks(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		parts := slices.Collect(slices.Chunk(appendBlock(nil, &b), longest))
 		for i, part := range parts {
 			all = append(all, &Message{
@@ -124,14 +100,8 @@ func messages(t testing.TB, host, path string, longest int) []*Message {
 func (s *stage) publish(all ...*Message) (seqs []uint64) {
 	s.t.Helper()
 	for _, m := range all {
-		msg, err := m.encode("traffic")
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		ack, err := s.conn.js.PublishMsg(s.t.Context(), msg)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		msg := must.Get(m.encode("traffic"))(s.t)
+		ack := must.Get(s.conn.js.PublishMsg(s.t.Context(), msg))(s.t)
 		seqs = append(seqs, ack.Sequence)
 	}
 	return seqs
@@ -164,9 +134,7 @@ func (s *stage) reader(o ReadOptions) *reading {
 func (s *stage) read(o ReadOptions) *reading {
 	s.t.Helper()
 	r := s.reader(o)
-	if err := errors.Join(r.Read(s.t.Context()), r.End(s.t.Context())); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, errors.Join(r.Read(s.t.Context()), r.End(s.t.Context())))
 	return r
 }
 
@@ -190,10 +158,7 @@ func checkSame(t *testing.T, want, got []capture.Step) {
 
 func stepsOfFile(t *testing.T, path string) []capture.Step {
 	t.Helper()
-	src, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
 	return allSteps(t, src)
 }

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 func TestWhatWasPublishedIsReadBack(t *testing.T) {
@@ -100,15 +101,10 @@ func TestHoles(t *testing.T) {
 			all := messages(t, "north", path, 1<<20)
 			gone := test.remove(len(all))
 			seqs := s.publish(all...)
-			stream, err := s.conn.js.Stream(t.Context(), "traffic")
-			if err != nil {
-				t.Fatal(err)
-			}
+			stream := must.Get(s.conn.js.Stream(t.Context(), "traffic"))(t)
 			missing := make(map[uint64]bool)
 			for _, i := range gone {
-				if err := stream.DeleteMsg(t.Context(), seqs[i]); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, stream.DeleteMsg(t.Context(), seqs[i]))
 				for n := all[i].First; n <= all[i].Last; n++ {
 					missing[n] = true
 				}
@@ -183,17 +179,12 @@ func checkHoles(t *testing.T, all []capture.Step, missing map[uint64]bool, src c
 	if holes == 0 {
 		t.Error("no gap is said")
 	}
-	info, err := src.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(src.Info(t.Context()))(t)
 	if info.Live {
 		t.Error("it is still live")
 	}
 	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(x.Request.Head) == 0 {
 			t.Errorf("exchange %d has no beginning", x.Seq)
 		}
@@ -210,9 +201,7 @@ func TestForeignAndDamagedMessages(t *testing.T) {
 		{Subject: all[0].Recorder.Subject("traffic"), Data: []byte("hello")},
 		{Subject: all[0].Recorder.Subject("traffic"), Header: nats.Header{headerVersion: {"1"}, headerRecorder: {"{"}}},
 	} {
-		if _, err := s.conn.js.PublishMsg(t.Context(), msg); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.conn.js.PublishMsg(t.Context(), msg))(t)
 	}
 	torn := *all[1]
 	torn.Data = torn.Data[:len(torn.Data)/2]
@@ -251,9 +240,7 @@ func TestSinceLeavesOutWhatIsOlder(t *testing.T) {
 	r := s.read(ReadOptions{Since: xs[5].Started})
 	var seqs []uint64
 	for x, err := range r.of(t, "north").Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		seqs = append(seqs, x.Seq)
 	}
 	if fmt.Sprint(seqs) != "[6 7 8 9 10 11 12]" || len(r.notices) > 0 {
@@ -266,24 +253,17 @@ func TestAbsentAndEmptyStreams(t *testing.T) {
 	if r := s.read(ReadOptions{}); len(r.Recorded()) > 0 {
 		t.Errorf("an empty stream has %d recorders", len(r.Recorded()))
 	}
-	a, err := ParseAddress(s.server.URL("trafic"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ParseAddress(s.server.URL("trafic")))(t)
 	other := *s.conn
 	other.address = a
 	r, err := NewReader(&other, ReadOptions{Folder: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	if err := r.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "those with captures are: traffic") {
 		t.Errorf("it is %v", err)
 	}
 	_, err = s.conn.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "trafic", Subjects: []string{"orders"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := r.Read(t.Context()); err == nil || !strings.Contains(err.Error(), `its subjects are ["orders"]`) {
 		t.Errorf("it is %v", err)
 	}
@@ -297,9 +277,7 @@ func TestFollowOverRestarts(t *testing.T) {
 	all := messages(t, "north", path, 200)
 	s.publish(all[:len(all)/3]...)
 	r := s.reader(ReadOptions{})
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Read(t.Context()))
 	src := r.of(t, "north")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -309,9 +287,7 @@ func TestFollowOverRestarts(t *testing.T) {
 	s.publishAgain(all[len(all)/2])
 	s.publish(all[len(all)/2+1:]...)
 	want := stepsOfFile(t, path)
-	if err := src.Wait(t.Context(), uint64(len(want))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, src.Wait(t.Context(), uint64(len(want))))
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("following ended with %v", err)
@@ -322,10 +298,7 @@ func TestFollowOverRestarts(t *testing.T) {
 // publishAgain publishes until the server is there.
 func (s *stage) publishAgain(m *Message) {
 	s.t.Helper()
-	msg, err := m.encode("traffic")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	msg := must.Get(m.encode("traffic"))(s.t)
 	for {
 		_, err := s.conn.js.PublishMsg(s.t.Context(), msg)
 		if err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // An askedSpool is one that does something when somebody asks its recorder how it is.
@@ -41,29 +42,20 @@ func TestTooManyAsk(t *testing.T) {
 	shipper.until(6)
 	c := connected(t, s).nats
 	inbox := c.NewInbox()
-	sub, err := c.SubscribeSync(inbox)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(c.SubscribeSync(inbox))(t)
 	const flood = 500
 	for i := range 1 + flood {
-		if err := c.PublishRequest(answerSubject("traffic"), inbox, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.PublishRequest(answerSubject("traffic"), inbox, nil))
 		if i == 0 {
 			<-asked
 		}
 	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Flush())
 	r.record(1, 100)
 	shipper.until(12) // what the server says of that comes after the questions
 	close(answers)
 	for range maxAsking { // the one that is being answered is among those that wait
-		if _, err := sub.NextMsgWithContext(patient(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(sub.NextMsgWithContext(patient(t)))(t)
 	}
 	if _, err := c.RequestWithContext(patient(t), answerSubject("traffic"), nil); err != nil {
 		t.Errorf("after many have asked: %v", err)
@@ -92,9 +84,7 @@ func TestAnAnswerThatPanics(t *testing.T) {
 	}})
 	shipper.until(6)
 	c := connected(t, s).nats
-	if err := c.PublishRequest(answerSubject("traffic"), c.NewInbox(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.PublishRequest(answerSubject("traffic"), c.NewInbox(), nil))
 	if _, err := c.RequestWithContext(patient(t), answerSubject("traffic"), nil); err != nil {
 		t.Errorf("after an answer that panicked: %v", err)
 	}

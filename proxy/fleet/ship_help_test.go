@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // testTimeout bounds each wait of the tests. It is never reached where all is well.
@@ -52,10 +53,7 @@ type recorder struct {
 
 func newRecorderAt(t testing.TB, path string) *recorder {
 	t.Helper()
-	store, err := bolt.Open(path, bolt.Options{Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(path, bolt.Options{Tool: "test"}))(t)
 	r := &recorder{Store: store, t: t, path: path, seq: store.Position().Seq, rand: rand.New(rand.NewPCG(1, 2))}
 	t.Cleanup(func() {
 		r.Store.Close()
@@ -78,7 +76,7 @@ func (r *recorder) record(exchanges, size int) {
 		for i := range body {
 			body[i] = byte(r.rand.Uint32())
 		}
-		if err := r.Append(
+		must.Do(r.t, r.Append(
 			capture.Step{Seq: r.seq, What: capture.Opened{
 				ID: uuid.New(), Conn: 1, Started: time.Unix(1_700_000_000, int64(r.seq)).UTC(),
 				Agent: capture.Peer{Name: "booker", URL: "http://127.0.0.1:9000/"},
@@ -89,20 +87,14 @@ func (r *recorder) record(exchanges, size int) {
 			capture.Step{Seq: r.seq, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\n\r\n")}},
 			capture.Step{Seq: r.seq, What: capture.ResponseEnd{}},
 			capture.Step{Seq: r.seq, What: capture.Closed{}},
-		); err != nil {
-			r.t.Fatal(err)
-		}
+		))
 	}
-	if err := r.Wait(patient(r.t), 6*r.seq); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.Wait(patient(r.t), 6*r.seq))
 }
 
 func (r *recorder) end() {
 	r.t.Helper()
-	if err := r.Store.Close(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.Store.Close())
 }
 
 // A shipping is a Shipper that runs.
@@ -119,10 +111,7 @@ type shipping struct {
 // ship ships a capture until the test ends.
 func ship(t testing.TB, url string, spool Spool, change ...func(*ShipOptions)) *shipping {
 	t.Helper()
-	a, err := ParseAddress(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ParseAddress(url))(t)
 	s := &shipping{t: t, done: make(chan struct{})}
 	o := ShipOptions{
 		Host: "host.example", Tool: "test", Name: "c.a2atap", Connect: Options{Patience: testPatience},
@@ -189,28 +178,17 @@ func (s *shipping) told() []error {
 // messagesIn reads all messages of a stream.
 func messagesIn(t testing.TB, server *fleettest.Server, name string) []*Message {
 	t.Helper()
-	a, err := ParseAddress(server.URL(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Connect(patient(t), a, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ParseAddress(server.URL(name)))(t)
+	c := must.Get(Connect(patient(t), a, Options{}))(t)
 	defer c.Close()
-	stream, err := c.js.Stream(patient(t), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(c.js.Stream(patient(t), name))(t)
 	var messages []*Message
 	for seq := stream.CachedInfo().State.FirstSeq; seq <= stream.CachedInfo().State.LastSeq; seq++ {
 		raw, err := stream.GetMsg(patient(t), seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		m, err := decodeMessage(raw.Header, raw.Data)
 		if err != nil {
 			t.Fatalf("message %d: %v", seq, err)
@@ -239,10 +217,7 @@ func blocksOf(t testing.TB, messages []*Message) (blocks []bolt.Block) {
 		for _, part := range run {
 			data = append(data, part.Data...)
 		}
-		found, err := splitBlocks(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(splitBlocks(data))(t)
 		if len(found) > 0 && found[0].First != m.First {
 			t.Errorf("a message says that it begins with %d, and does with %d", m.First, found[0].First)
 		}
@@ -261,9 +236,7 @@ func exactly(t testing.TB, server *fleettest.Server, name string, spool Spool) {
 	shipped := blocksOf(t, messagesIn(t, server, name))
 	i := 0
 	for b, err := range spool.Blocks(patient(t), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if i == len(shipped) {
 			t.Fatalf("the stream has %d blocks, and the capture has more", i)
 		}

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // What people have to do something about is said once, without secrets, and ends who does not want to wait.
@@ -56,9 +57,7 @@ func TestLastingTrouble(t *testing.T) {
 			}
 			s := fleettest.Start(t, change...)
 			if test.stream != nil {
-				if _, err := connected(t, s).js.CreateStream(patient(t), *test.stream); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(connected(t, s).js.CreateStream(patient(t), *test.stream))(t)
 			}
 			r := newRecorder(t)
 			r.record(1, 100)
@@ -130,21 +129,14 @@ func shipped(t *testing.T) (s *fleettest.Server, c *Conn, r *recorder, shipper *
 func TestRetentionEmptiesTheSubject(t *testing.T) {
 	t.Parallel()
 	s, c, r, shipper := shipped(t)
-	stream, err := c.js.Stream(patient(t), "traffic")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Purge(patient(t)); err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(c.js.Stream(patient(t), "traffic"))(t)
+	must.Do(t, stream.Purge(patient(t)))
 	r.record(1, 100)
 	shipper.until(24)
 	if blocks := blocksOf(t, messagesIn(t, s, "traffic")); len(blocks) != 1 || blocks[0].First != 19 {
 		t.Fatalf("the stream has blocks %v", blocks)
 	}
-	if err := stream.Purge(patient(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.Purge(patient(t)))
 	shipper.stop()
 	<-shipper.done
 	r.end()
@@ -156,9 +148,7 @@ func TestRetentionEmptiesTheSubject(t *testing.T) {
 func TestStreamIsRemoved(t *testing.T) {
 	t.Parallel()
 	s, c, r, shipper := shipped(t)
-	if err := c.js.DeleteStream(patient(t), "traffic"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.js.DeleteStream(patient(t), "traffic"))
 	r.record(1, 100)
 	shipper.endsWith(s, r)
 }
@@ -166,27 +156,16 @@ func TestStreamIsRemoved(t *testing.T) {
 func TestForeignLastMessage(t *testing.T) {
 	t.Parallel()
 	s, c, r, shipper := shipped(t)
-	info, err := r.Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(r.Info(patient(t)))(t)
 	subject := (&Recorder{Host: "host.example", Capture: info.ID}).Subject("traffic")
-	if _, err := c.js.Publish(patient(t), subject, []byte("foreign")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.js.Publish(patient(t), subject, []byte("foreign")))(t)
 	r.record(1, 100)
 	r.end()
 	shipper.wait()
-	stream, err := c.js.Stream(patient(t), "traffic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(c.js.Stream(patient(t), "traffic"))(t)
 	var messages []*Message
 	for seq := range stream.CachedInfo().State.LastSeq {
-		raw, err := stream.GetMsg(patient(t), seq+1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(stream.GetMsg(patient(t), seq+1))(t)
 		if m, err := decodeMessage(raw.Header, raw.Data); err == nil {
 			messages = append(messages, m)
 		}
@@ -197,9 +176,7 @@ func TestForeignLastMessage(t *testing.T) {
 
 	// One of a later version is not for us to go on behind.
 	later := &nats.Msg{Subject: subject, Header: nats.Header{headerVersion: {"2"}}}
-	if _, err := c.js.PublishMsg(patient(t), later); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.js.PublishMsg(patient(t), later))(t)
 	again := ship(t, s.URL("traffic"), r, func(o *ShipOptions) { o.Once, o.GiveUp = true, time.Minute })
 	if <-again.done; !errors.Is(again.err, capture.ErrFuture) {
 		t.Errorf("behind a message of a later version: %v", again.err)
@@ -213,22 +190,14 @@ func TestOlderCopy(t *testing.T) {
 	r := newRecorder(t)
 	r.record(3, 100)
 	r.end()
-	older, err := os.ReadFile(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	older := must.Get(os.ReadFile(r.path))(t)
 	more := newRecorderAt(t, r.path)
 	more.record(2, 100)
 	more.end()
 	ship(t, s.URL("traffic"), more).wait()
 	path := filepath.Join(t.TempDir(), "older.a2atap")
-	if err := os.WriteFile(path, older, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := bolt.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, older, 0o600))
+	file := must.Get(bolt.Read(path))(t)
 	defer file.Close()
 	shipper := ship(t, s.URL("traffic"), file, func(o *ShipOptions) { o.Once, o.GiveUp = true, time.Minute })
 	if <-shipper.done; !errors.Is(shipper.err, errAhead) {
@@ -242,14 +211,9 @@ func TestRecordersAnswer(t *testing.T) {
 	r := newRecorder(t)
 	r.record(2, 100)
 	ship(t, s.URL("traffic"), r).until(12)
-	reply, err := connected(t, s).nats.Request("a2atap-hosts.traffic", nil, testTimeout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := must.Get(connected(t, s).nats.Request("a2atap-hosts.traffic", nil, testTimeout))(t)
 	var a Answer
-	if err := json.Unmarshal(reply.Data, &a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(reply.Data, &a))
 	if a.Shipped != 12 || a.Error != "" || a.Recorder.Host != "host.example" || !a.Recorder.Live ||
 		a.Recorder.Committed != 12 {
 		t.Errorf("the recorder answers %s", reply.Data)

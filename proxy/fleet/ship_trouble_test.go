@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 func TestServerIsStartedAgain(t *testing.T) {
@@ -113,10 +114,7 @@ func TestTwoShippersOfOneCapture(t *testing.T) {
 	s := fleettest.Start(t, smallMessages)
 	r := newRecorder(t)
 	r.record(1, 100)
-	file, err := bolt.Read(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(bolt.Read(r.path))(t)
 	defer file.Close()
 	a, b := ship(t, s.URL("traffic"), r), ship(t, s.URL("traffic"), file)
 	for i := range 30 {
@@ -161,9 +159,7 @@ func TestNoPlace(t *testing.T) {
 	config := jetstream.StreamConfig{
 		Name: "traffic", Subjects: []string{allSubjects("traffic")}, MaxBytes: 20_000, Discard: jetstream.DiscardNew,
 	}
-	if _, err := c.js.CreateStream(patient(t), config); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.js.CreateStream(patient(t), config))(t)
 	r := newRecorder(t)
 	shipper := ship(t, s.URL("traffic"), r)
 	for range 10 {
@@ -174,9 +170,7 @@ func TestNoPlace(t *testing.T) {
 		t.Errorf("the user was told %v", told)
 	}
 	config.MaxBytes = 1 << 20
-	if _, err := c.js.UpdateStream(patient(t), config); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.js.UpdateStream(patient(t), config))(t)
 	shipper.endsWith(s, r)
 	if told := shipper.told(); len(told) != 2 || told[1] != nil {
 		t.Errorf("the user was told %v", told)
@@ -291,14 +285,8 @@ func (brokenSpool) Wait(context.Context, uint64) error { panic("a mistake") }
 // connected connects to a server until the test ends.
 func connected(t testing.TB, s *fleettest.Server) *Conn {
 	t.Helper()
-	a, err := ParseAddress(s.URL("traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Connect(patient(t), a, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ParseAddress(s.URL("traffic")))(t)
+	c := must.Get(Connect(patient(t), a, Options{}))(t)
 	t.Cleanup(c.Close)
 	return c
 }

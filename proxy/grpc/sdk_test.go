@@ -20,6 +20,7 @@ import (
 
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // services are both generations as the SDKs have them.
@@ -67,10 +68,7 @@ func TestAgainstSDK(t *testing.T) {
 			t.Run(string(theirs.FullName()), func(t *testing.T) {
 				t.Parallel()
 				made := maker{rand.New(rand.NewPCG(1, uint64(len(theirs.FullName()))))}
-				kind, err := protoregistry.GlobalTypes.FindMessageByName(theirs.FullName())
-				if err != nil {
-					t.Fatal(err)
-				}
+				kind := must.Get(protoregistry.GlobalTypes.FindMessageByName(theirs.FullName()))(t)
 				for range 300 {
 					message := kind.New()
 					made.fill(message, 4)
@@ -83,18 +81,12 @@ func TestAgainstSDK(t *testing.T) {
 
 func compare(t *testing.T, ours *grpc.Type, message protoreflect.Message) {
 	t.Helper()
-	wire, err := proto.Marshal(message.Interface())
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire := must.Get(proto.Marshal(message.Interface()))(t)
 	text, unknown, err := ours.ToJSON(wire)
 	if err != nil || len(unknown) > 0 {
 		t.Fatalf("got the error %v and the unknown fields %v in %v", err, unknown, message)
 	}
-	theirs, err := protojson.Marshal(message.Interface())
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirs := must.Get(protojson.Marshal(message.Interface()))(t)
 	if diff := cmp.Diff(as0_3(message.Descriptor(), parse(t, theirs)), parse(t, text)); diff != "" {
 		t.Fatalf("protojson has another JSON than ToJSON (- +):\n%s", diff)
 	}
@@ -104,9 +96,7 @@ func compare(t *testing.T, ours *grpc.Type, message protoreflect.Message) {
 		t.Fatalf("%v in %s", err, text)
 	}
 	back := message.New()
-	if err := proto.Unmarshal(again, back.Interface()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, proto.Unmarshal(again, back.Interface()))
 	if !proto.Equal(message.Interface(), back.Interface()) {
 		t.Fatalf("got back %v, want %v", back, message)
 	}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/must"
 )
 
 // TestDetails compares what becomes of grpc-status-details-bin with what protojson makes of it.
@@ -25,20 +26,11 @@ func TestDetails(t *testing.T) {
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: "id", Description: "wrong"}}},
 		&structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewNumberValue(1)}},
 	} {
-		held, err := anypb.New(detail)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := must.Get(anypb.New(detail))(t)
 		sent.Details = append(sent.Details, held)
 	}
-	wire, err := proto.Marshal(sent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := protojson.Marshal(sent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire := must.Get(proto.Marshal(sent))(t)
+	theirs := must.Get(protojson.Marshal(sent))(t)
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
 		s, ok := grpc.StatusOf(trailer("5", "gone", encoding.EncodeToString(wire)))
 		if d := s.Details(); !ok || s.Detail != nil || d == nil || d.Code != grpc.NotFound || d.Message != "gone" {

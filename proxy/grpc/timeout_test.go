@@ -4,8 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 )
@@ -52,9 +51,7 @@ func TestStatusComesBack(t *testing.T) {
 	if !ok || is.Code != was.Code || is.Message != was.Message || is.Details() == nil {
 		t.Fatalf("got %+v, %v of %v", is, ok, fields)
 	}
-	if diff := cmp.Diff(details, string(is.Details().List)); diff != "" {
-		t.Errorf("details (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "details", details, string(is.Details().List))
 	doc = jsondoc.Parse([]byte(`[{"@type":"x/own.Type"}]`))
 	if err := was.Write(func(string, string) {}, doc.Root); err == nil {
 		t.Error("a detail of a type that is not known is written")

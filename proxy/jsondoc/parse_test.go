@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/expect"
 )
 
 func TestParseFaults(t *testing.T) {
@@ -54,9 +56,7 @@ func TestParseFaults(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			doc := Parse([]byte(test.text))
-			if diff := cmp.Diff(test.want, doc.Err); diff != "" {
-				t.Errorf("Err (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "Err", test.want, doc.Err)
 			if got := doc.Root.Kind(); got != test.root {
 				t.Errorf("Root is %v, want %v", got, test.root)
 			}
@@ -107,9 +107,7 @@ func TestParseDuplicates(t *testing.T) {
 		{"/a", "a"},
 		{"/a", "a"},
 	}
-	if diff := cmp.Diff(want, doc.Duplicates); diff != "" {
-		t.Errorf("Duplicates (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "Duplicates", want, doc.Duplicates)
 	if n, _ := doc.Root.Get("a").Int(); n != 1 {
 		t.Errorf("Get returns %d, want the first", n)
 	}
@@ -127,9 +125,7 @@ func TestParseDuplicatesInLargeObject(t *testing.T) {
 	b.WriteString(`"k500":1,"k5":2}}`)
 	doc := Parse([]byte(b.String()))
 	want := []Duplicate{{"/o/k5", "k5"}, {"/o/k500", "k500"}}
-	if diff := cmp.Diff(want, doc.Duplicates); diff != "" {
-		t.Errorf("Duplicates (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "Duplicates", want, doc.Duplicates)
 	many := Parse([]byte(`[` + strings.Repeat(`{"a":1,"a":2},`, 100) + `0]`))
 	if got := len(many.Duplicates); got != maxDuplicates {
 		t.Errorf("%d duplicates remembered, want %d", got, maxDuplicates)

@@ -3,8 +3,7 @@ package jsondoc_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -102,9 +101,7 @@ func TestValueOrder(t *testing.T) {
 		"z 1", `a [true,"x",[],{}]`, `z {"k":null}`, "/a/0 boolean", "/a/1 string", "/a/2 array",
 		"/a/3 object",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 	for range v.Members() {
 		break // leaving early is allowed
 	}

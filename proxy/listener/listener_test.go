@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/must"
 )
 
 // A scantyListener has no descriptors at first.
@@ -109,10 +110,7 @@ func TestAuthority(t *testing.T) {
 		{"0.0.0.0:7001", "", "192.0.2.1:7001", "192.0.2.1:7001"},
 	}
 	for _, test := range tests {
-		allowed, err := hostname.ParseAllowed("tap.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		allowed := must.Get(hostname.ParseAllowed("tap.example"))(t)
 		tap := &Listener{addr: net.TCPAddrFromAddrPort(mustAddrPort(t, test.listens))}
 		tap.hosts = newHostList("this tap", test.listens, tap.addr, []hostname.Pattern{allowed})
 		local := net.TCPAddrFromAddrPort(mustAddrPort(t, test.local))
@@ -125,9 +123,5 @@ func TestAuthority(t *testing.T) {
 
 func mustAddrPort(t *testing.T, s string) netip.AddrPort {
 	t.Helper()
-	at, err := netip.ParseAddrPort(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
+	return must.Get(netip.ParseAddrPort(s))(t)
 }

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"a2atap/proxy/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,18 +50,13 @@ func TestParseProxy(t *testing.T) {
 }
 
 func TestProxyOf(t *testing.T) {
-	fixed, err := ParseProxy("http://p:1", os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixed := must.Get(ParseProxy("http://p:1", os.Getenv))(t)
 	env, err := ParseProxy("env", func(name string) string {
 		return map[string]string{
 			"HTTPS_PROXY": "http://s:2", "all_proxy": "socks5://a:3", "no_proxy": "inside.example,127.0.0.1",
 		}[name]
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, test := range []struct {
 		proxy   *Proxy
 		address string
@@ -128,16 +125,11 @@ func FuzzReadConnected(f *testing.F) {
 
 // A proxy that never answers is given up with the context, and said to be slow.
 func TestSilentProxy(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	for _, scheme := range []string{"http", "https", "socks5"} {
 		p, err := ParseProxy(scheme+"://u:s3cret@"+listener.Addr().String(), os.Getenv)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		_, err = (&Dialer{Proxy: p}).Dial(ctx, "a.example:80", false, "", nil)
 		cancel()
@@ -150,15 +142,9 @@ func TestSilentProxy(t *testing.T) {
 
 // What a check refuses is the check's error, also where a proxy is on the way.
 func TestCheckRefuses(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
-	p, err := ParseProxy("http://"+listener.Addr().String(), os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(ParseProxy("http://"+listener.Addr().String(), os.Getenv))(t)
 	loop := errors.New("a loop")
 	for _, d := range []*Dialer{{}, {Proxy: p}} {
 		address := listener.Addr().String()
@@ -176,10 +162,7 @@ func TestAdvice(t *testing.T) {
 	alert := func(text string) error {
 		return &net.OpError{Op: "remote error", Err: errors.New("tls: " + text)}
 	}
-	via, err := ParseProxy("http://p:1", os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	via := must.Get(ParseProxy("http://p:1", os.Getenv))(t)
 	direct, certified := &Dialer{}, &Dialer{Certificate: &tls.Certificate{}}
 	cert := &x509.Certificate{DNSNames: []string{"a.example", "b\x1b.example", "c", "d"}, NotAfter: time.Unix(0, 0)}
 	for _, test := range []struct {
@@ -239,19 +222,10 @@ func TestErrorsOfProxiesAreNotTheAgents(t *testing.T) {
 // pair returns a certificate and its key in PEM.
 func pair(t *testing.T, from, until time.Time) (cert, key []byte) {
 	t.Helper()
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k))(t)
+	secret := must.Get(x509.MarshalPKCS8PrivateKey(k))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }
@@ -264,9 +238,7 @@ func TestReadCertificate(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, texts ...[]byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, bytes.Join(texts, nil), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, bytes.Join(texts, nil), 0o600))
 		return path
 	}
 	both := file("both", key, cert)
@@ -302,9 +274,7 @@ func TestReadRoots(t *testing.T) {
 		"holds no certificate": key,
 		"certificate 2 cannot": append(bytes.Clone(cert), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE"})...),
 	} {
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, text, 0o600))
 		roots, err := ReadRoots(name)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

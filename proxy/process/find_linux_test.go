@@ -9,14 +9,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // TestCaller looks at real processes that listen and dial.
 func TestCaller(t *testing.T) {
-	tap, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tap := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer tap.Close()
 	to := tap.Addr().(*net.TCPAddr).AddrPort()
 	for _, tt := range []struct {
@@ -49,10 +48,7 @@ func TestCaller(t *testing.T) {
 			pair := Pair{caller.do(tt.dials + " " + to.String()), to}
 			var f Finder
 			for range 2 { // the second time it knows who listens
-				s, err := f.Find(context.Background(), agents, []Pair{pair})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(f.Find(context.Background(), agents, []Pair{pair}))(t)
 				if agent, got := s.Caller(0); agent != tt.agent || got != tt.want {
 					t.Fatalf("agent %d, %d; want agent %d, %d; %+v", agent, got, tt.agent, tt.want, s)
 				}
@@ -68,16 +64,10 @@ func TestCaller(t *testing.T) {
 
 // TestOwnSockets has agent and client in this process, which is neither.
 func TestOwnSockets(t *testing.T) {
-	agent, err := net.Listen("tcp", "[::1]:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(net.Listen("tcp", "[::1]:0"))(t)
 	defer agent.Close()
 	at := agent.Addr().(*net.TCPAddr).AddrPort()
-	client, err := net.Dial("tcp", at.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(net.Dial("tcp", at.String()))(t)
 	defer client.Close()
 	var f Finder
 	s, err := f.Find(context.Background(), [][]netip.AddrPort{{at}},
@@ -106,12 +96,8 @@ func newTree(t *testing.T, tcp, tcp6 string) tree {
 func (p tree) write(name, text string) {
 	p.t.Helper()
 	name = filepath.Join(p.root, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(p.t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // process adds one with sockets, each with its descriptor.
@@ -127,12 +113,8 @@ func (p tree) process(pid, parent int, program string, sockets map[int]int) {
 func (p tree) link(name, target string) {
 	p.t.Helper()
 	name = filepath.Join(p.root, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.Symlink(target, name); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(p.t, os.Symlink(target, name))
 }
 
 const (
@@ -162,9 +144,7 @@ func TestTables(t *testing.T) {
 	s, err := f.Find(context.Background(), agents, []Pair{
 		{at("127.0.0.1:49153"), tap}, {at("127.0.0.1:49154"), tap}, {at("127.0.0.1:49155"), tap}, {at("[::1]:1"), tap},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := fmt.Sprint(s.Listening, s.Holders); got != "[true true false] [[20] [30] []]" {
 		t.Error(got)
 	}
@@ -190,9 +170,7 @@ func TestHidden(t *testing.T) {
 	find := func() string {
 		s, err := f.Find(context.Background(), [][]netip.AddrPort{{at("127.0.0.1:9001")}},
 			[]Pair{{at("127.0.0.1:49153"), at("127.0.0.1:7001")}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		agent, relation := s.Caller(0)
 		return fmt.Sprint(s.Listening, s.Holders, agent, relation)
 	}
@@ -208,9 +186,7 @@ func TestHidden(t *testing.T) {
 	if got := find(); got != "[true] [[20]] 0 1" {
 		t.Errorf("%s later", got)
 	}
-	if err := os.Remove(filepath.Join(p.root, "20/fd/3")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(p.root, "20/fd/3")))
 	if got := find(); got != "[true] [[]] 0 0" {
 		t.Errorf("%s after it has closed its socket", got)
 	}
@@ -239,8 +215,6 @@ func BenchmarkFind(b *testing.B) {
 	pair := Pair{client.do("dial " + address.String()), address}
 	var f Finder
 	for b.Loop() {
-		if _, err := f.Find(context.Background(), [][]netip.AddrPort{{address}}, []Pair{pair}); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(f.Find(context.Background(), [][]netip.AddrPort{{address}}, []Pair{pair}))(b)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"a2atap/proxy/must"
 )
 
 // helperMode is set for the test binary when it is a process that is to be found.
@@ -84,17 +86,9 @@ func newHelper(t testing.TB) *helper {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperMode+"=1", "GORACE=atexit_sleep_ms=10")
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
@@ -108,9 +102,6 @@ func newHelper(t testing.TB) *helper {
 func (h *helper) do(command string) netip.AddrPort {
 	h.t.Helper()
 	fmt.Fprintln(h.in, command)
-	line, err := h.out.ReadString('\n')
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	line := must.Get(h.out.ReadString('\n'))(h.t)
 	return netip.MustParseAddrPort(strings.TrimSpace(line))
 }

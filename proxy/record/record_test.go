@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 func TestEnding(t *testing.T) {
@@ -32,18 +33,12 @@ func TestSinkCountsWhatItTook(t *testing.T) {
 	passed := &tally{changed: make(chan struct{}, 1)}
 	sink := counted{memory, passed}
 	opened, closed := capture.Step{Seq: 1, What: capture.Opened{}}, capture.Step{Seq: 1, What: capture.Closed{}}
-	if err := sink.Append(opened, closed, capture.Step{Seq: 2, What: capture.Opened{}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Append(capture.Step{Seq: 2, What: capture.Fact{}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Append(opened, closed, capture.Step{Seq: 2, What: capture.Opened{}}))
+	must.Do(t, sink.Append(capture.Step{Seq: 2, What: capture.Fact{}}))
 	if got := len(passed.changed); got != 1 {
 		t.Errorf("%d changes wait to be seen, want 1", got)
 	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Close())
 	if err := sink.Append(closed); err == nil {
 		t.Error("a sink that was closed takes steps")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // A heldSink takes nothing until it is released, and notices whether that is urgent.
@@ -39,9 +40,7 @@ func TestUrgency(t *testing.T) {
 		t.Error("a queue that is half full is not urgent")
 	}
 	close(sink.release)
-	if err := r.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close(t.Context()))
 	if r.q.urgent() {
 		t.Error("an empty queue is urgent")
 	}
@@ -66,8 +65,6 @@ func TestUrgentAfterAWhile(t *testing.T) {
 			t.Error("a head that has waited for long is not urgent")
 		}
 		close(sink.release)
-		if err := r.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Close(t.Context()))
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/must"
 )
 
 // findInPieces looks for the end of a head in bytes that come in pieces of the given size.
@@ -197,15 +199,9 @@ func FuzzServe(f *testing.F) {
 		})
 		ends := listen(t)
 		defer ends.Close()
-		client, err := net.Dial("tcp", ends.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(net.Dial("tcp", ends.Addr().String()))(t)
 		defer client.Close()
-		server, err := ends.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := must.Get(ends.Accept())(t)
 		go func() {
 			client.Write(asked)
 			CloseWrite(client)

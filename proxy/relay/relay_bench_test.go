@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // The unary exchange of the benchmarks: 1.2 KB each way.
@@ -126,16 +128,11 @@ func BenchmarkUnary(b *testing.B) {
 
 // unaryClient returns a function that makes one exchange.
 func unaryClient(t testing.TB, addr string) func() {
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", addr))(t)
 	t.Cleanup(func() { c.Close() })
 	request, answer := []byte(benchRequest), make([]byte, 64<<10)
 	return func() {
-		if _, err := c.Write(request); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Write(request))(t)
 		if !readRequest(c, answer) { // an answer has a head and 1,200 bytes too
 			t.Fatal("the connection broke")
 		}
@@ -157,24 +154,15 @@ func BenchmarkEvent(b *testing.B) {
 
 // eventClient begins a stream and returns a function that asks for one event and reads it.
 func eventClient(t testing.TB, addr string) func() {
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", addr))(t)
 	t.Cleanup(func() { c.Close() })
 	// A request of endless length carries the bytes that ask.
 	io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n")
-	if _, err := io.ReadFull(c, make([]byte, len(silentStream))); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.ReadFull(c, make([]byte, len(silentStream))))(t)
 	one, answer := []byte{'1'}, make([]byte, len(event))
 	return func() {
-		if _, err := c.Write(one); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(c, answer); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Write(one))(t)
+		must.Get(io.ReadFull(c, answer))(t)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // A replacer is an Editor that replaces a word in answers while they pass, keeping back what may begin one.
@@ -100,9 +102,7 @@ func talkThrough(t *testing.T, cfg Config, pieces []string, closes bool) (got, o
 	}()
 	const ask = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 	io.WriteString(client, ask)
-	if _, err := io.ReadFull(agent, make([]byte, len(ask))); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.ReadFull(agent, make([]byte, len(ask))))(t)
 	for _, piece := range pieces {
 		io.WriteString(agent, piece)
 	}
@@ -121,9 +121,7 @@ func talkThrough(t *testing.T, cfg Config, pieces []string, closes bool) (got, o
 func tcpPair(t *testing.T) (one, other net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	if one, err = net.Dial("tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
@@ -139,10 +137,7 @@ func tcpPair(t *testing.T) (one, other net.Conn) {
 // whatever order they come on one connection. Hosts are asked about only where they are the agent's.
 func TestRoute(t *testing.T) {
 	server := func(name string) (string, func()) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

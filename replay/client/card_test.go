@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 const hybridCard = `{"name":"Hybrid","description":"d","version":"2","protocolVersion":"0.3.0","url":"/old","preferredTransport":"JSONRPC",
@@ -16,10 +19,7 @@ const hybridCard = `{"name":"Hybrid","description":"d","version":"2","protocolVe
 "skills":[{"id":"s","name":"S","description":"d","tags":["t"],"examples":["e"]}]}`
 
 func TestDecodeCard(t *testing.T) {
-	card, err := decodeCard([]byte(hybridCard), "http://h/.well-known/agent-card.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	card := must.Get(decodeCard([]byte(hybridCard), "http://h/.well-known/agent-card.json"))(t)
 	want := &Card{
 		URL: "http://h/.well-known/agent-card.json", Name: "Hybrid", Description: "d", Version: "2", Streaming: true,
 		Push: true, Extended: true,
@@ -32,16 +32,11 @@ func TestDecodeCard(t *testing.T) {
 		},
 		Skills: []Skill{{"s", "S", "d", []string{"t"}, []string{"e"}}}, Raw: []byte(hybridCard),
 	}
-	if diff := cmp.Diff(want, card); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, card)
 }
 
 func TestChoose(t *testing.T) {
-	card, err := decodeCard([]byte(hybridCard), "http://h/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	card := must.Get(decodeCard([]byte(hybridCard), "http://h/"))(t)
 	for _, tt := range []struct {
 		prefer []Protocol
 		want   string
@@ -126,17 +121,13 @@ func TestDiscover(t *testing.T) {
 func TestDecodeMistypedCard(t *testing.T) {
 	card, err := decodeCard([]byte(`{"name":["n"],"url":"http://h/a","capabilities":{"streaming":"true",
 		"pushNotifications":true},"skills":[{"id":1,"name":"one","examples":"e"},{"id":"two"}]}`), "http://h/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := &Card{
 		URL: "http://h/", Push: true, Skills: []Skill{{Name: "one"}, {ID: "two"}},
 		Interfaces: []Interface{{URL: "http://h/a", Protocol: JSONRPC03}},
 	}
 	card.Raw, card.Possible = nil, nil
-	if diff := cmp.Diff(want, card); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, card)
 	for _, body := range []string{`[{"name":"n"}]`, `{"name":"n"`, `"n"`, ``} {
 		if card, err := decodeCard([]byte(body), "http://h/"); err == nil {
 			t.Errorf("%q: read as %+v", body, card)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"a2atap/proxy/must"
 )
 
 const taskResult = `{"id":"t1","status":{"state":"TASK_STATE_WORKING"}}`
@@ -21,9 +23,7 @@ func TestEditChangesTheRequest(t *testing.T) {
 			o.Header.Del("A2A-Version")
 		}
 	}})
-	if _, err := c.Cancel(t.Context(), "t", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Cancel(t.Context(), "t", nil))(t)
 	got := <-a.seen
 	if got.method != "PUT" || got.path != "/b/tasks/t:cancel" || got.body != "edited" ||
 		got.header.Get("A2A-Version") != "" ||
@@ -101,10 +101,7 @@ func TestUnreadableAnswers(t *testing.T) {
 	if err := drain(c.Subscribe(t.Context(), "t")); err == nil || !strings.Contains(err.Error(), "not text/event-stream") {
 		t.Errorf("got %v, want no stream", err)
 	}
-	c, err := New(Interface{URL: "http://127.0.0.1:1/", Protocol: REST10}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(New(Interface{URL: "http://127.0.0.1:1/", Protocol: REST10}, Options{}))(t)
 	if _, err := c.Get(t.Context(), "t", nil); err == nil ||
 		!strings.HasPrefix(err.Error(), "GetTask: GET http://127.0.0.1:1/tasks/t: ") {
 		t.Errorf("got %v, want what was attempted", err)
@@ -129,9 +126,7 @@ func TestTenant(t *testing.T) {
 		REST10:    `GET /a/a%20c/tasks/t `,
 	} {
 		c, err := New(Interface{URL: a.url + "/a", Protocol: p, Tenant: "a c"}, Options{NewID: func() string { return "id" }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		c.Get(t.Context(), "t", nil) // the request counts
 		c.Close()
 		got := <-a.seen
@@ -183,10 +178,7 @@ func TestTimeout(t *testing.T) {
 func TestNoProxyOnLoopback(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://proxy.invalid:1")
 	for _, host := range []string{"localhost:80", "127.0.0.1:80", "[::1]:80", "127.9.9.9"} {
-		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+host+"/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), "GET", "http://"+host+"/", nil))(t)
 		if u, err := proxyBeyondLoopback(r); u != nil || err != nil {
 			t.Errorf("%s: got %v, %v, want no proxy", host, u, err)
 		}
@@ -213,10 +205,7 @@ func TestRedirects(t *testing.T) {
 
 // Operations that are not operations on a task are refused.
 func TestAskNothing(t *testing.T) {
-	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{}))(t)
 	if err := c.Ask(t.Context(), GetCard, &Task{}); err == nil {
 		t.Error("the card is no operation on a task")
 	}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // What agents from before 0.1 write.
@@ -132,10 +135,7 @@ func TestAnswersBefore01(t *testing.T) {
 	said := &Message{Role: Agent, Parts: []Part{{Text: "Booked"}}}
 	a := agent(t, reply(200, "application/json", `{"jsonrpc":"2.0","id":"id","result":`+earlyTask+`}`))
 	c := speak(t, a, Early, Options{})
-	got, err := c.Send(t.Context(), Text("x"), SendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(c.Send(t.Context(), Text("x"), SendOptions{}))(t)
 	want := &Task{
 		ID: "t1", ContextID: "s1", Status: Status{State: Completed, Message: said, Timestamp: "2026-03-01T10:00:02Z"},
 		Statuses: []Status{
@@ -144,9 +144,7 @@ func TestAnswersBefore01(t *testing.T) {
 		},
 		Artifacts: []Artifact{{Name: "ticket", Parts: []Part{{Filename: "t.pdf", URL: "https://f.example/t"}}}},
 	}
-	if diff := cmp.Diff(want, got.Task, ignoreRaw); diff != "" {
-		t.Errorf("task (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "task", want, got.Task, ignoreRaw)
 
 	c = speak(t, agent(t, reply(200, "text/event-stream",
 		"event: status\ndata: {\"id\":1,\"result\":{\"id\":\"t1\",\"status\":{\"state\":\"working\"}}}\n\n"+
@@ -156,27 +154,20 @@ func TestAnswersBefore01(t *testing.T) {
 	m := Text("x")
 	m.TaskID, m.ContextID = "t1", "s1"
 	for e, err := range c.Stream(t.Context(), m, SendOptions{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		events = append(events, e)
 	}
-	if diff := cmp.Diff([]Event{
+	expect.Same(t, "events", []Event{
 		{Name: "status", Status: &StatusUpdate{TaskID: "t1", ContextID: "s1", Status: Status{State: Working}}},
 		{Name: "artifact", Artifact: &ArtifactUpdate{
 			TaskID: "t1", ContextID: "s1", Append: true, Artifact: Artifact{Name: "ticket", Parts: []Part{{Text: "4A"}}},
 		}},
 		{Name: "status", Status: &StatusUpdate{TaskID: "t1", ContextID: "s1", Status: Status{State: Completed}, Final: true}},
-	}, events, ignoreRaw); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	}, events, ignoreRaw)
 
 	c = speak(t, agent(t, reply(200, "application/json",
 		`{"result":{"id":"t1","pushNotificationConfig":{"url":"https://h","events":["status"]}}}`)), Early, Options{})
-	config, err := c.GetPush(t.Context(), "t1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(c.GetPush(t.Context(), "t1", ""))(t)
 	if diff := cmp.Diff(&PushConfig{TaskID: "t1", URL: "https://h", Events: []string{"status"}}, config,
 		cmpopts.IgnoreFields(PushConfig{}, "Raw")); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
@@ -259,10 +250,7 @@ func TestCardsBefore01(t *testing.T) {
 				t.Errorf("%s: got %v, %v; want %v, which was asked for", tt.name, c, err, want)
 			}
 		}
-		c, err := Connect(t.Context(), a.url, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Connect(t.Context(), a.url, Options{}))(t)
 		if got := c.Endpoint().Protocol; got != tt.want || !c.Card().Streaming || !c.Card().Push {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 // A stream yields each event when it arrives, ends with the answer, and is closed by leaving the loop.
@@ -43,9 +43,7 @@ func TestStreams(t *testing.T) {
 	go func() {
 		defer close(left)
 		for _, err := range c.Subscribe(t.Context(), "t") {
-			if err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, err)
 			break
 		}
 	}()
@@ -64,9 +62,7 @@ func TestStreamErrors(t *testing.T) {
 	for e, err := range speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t") {
 		got = append(got, fmt.Sprint(e.Task != nil, " ", err))
 	}
-	if diff := cmp.Diff([]string{"true <nil>", "false agent refused: late"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", []string{"true <nil>", "false agent refused: late"}, got)
 	ctx, cancel := context.WithCancel(t.Context())
 	a = agent(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

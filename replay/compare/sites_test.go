@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/replay/compare"
 )
 
@@ -93,9 +92,7 @@ func TestRewriteJSON(t *testing.T) {
 			call := decode("POST", target, test.body)
 			got := string(compare.RewriteJSON([]byte(test.body), &call, upper))
 			got = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(got)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, got)
 		})
 	}
 }
@@ -195,9 +192,7 @@ func TestDiff(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := compare.Diff(a2a.Parse([]byte(test.was)).Root, a2a.Parse([]byte(test.now)).Root, nil)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, got)
 		})
 	}
 }

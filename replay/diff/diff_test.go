@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
 	"a2atap/replay/report"
@@ -38,21 +39,14 @@ func transcripts(t testing.TB, under string) []string {
 // read returns the exchanges of a transcript.
 func read(t testing.TB, path string) []*capture.Exchange {
 	t.Helper()
-	tr, err := transcript.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.ReadFile(path))(t)
 	return tr.Exchanges
 }
 
 // source makes a capture of exchanges.
 func source(t testing.TB, exchanges []*capture.Exchange) capture.Source {
 	t.Helper()
-	m, err := capture.ReadMemory(capture.Info{Name: "test"}, capture.Each(exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(capture.ReadMemory(capture.Info{Name: "test"}, capture.Each(exchanges...)))(t)
 }
 
 var profiles = []compare.Profile{compare.Protocol, compare.Shape, compare.Exact}
@@ -60,11 +54,7 @@ var profiles = []compare.Profile{compare.Protocol, compare.Shape, compare.Exact}
 // run compares two lists of exchanges.
 func run(t testing.TB, was, now []*capture.Exchange, o diff.Options) *report.Report {
 	t.Helper()
-	r, err := diff.Run(t.Context(), source(t, was), source(t, now), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(diff.Run(t.Context(), source(t, was), source(t, now), o))(t)
 }
 
 // told returns the differences as lines.

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay/diff"
 )
 
@@ -181,9 +182,7 @@ func notified(t *testing.T, states ...string) []*capture.Exchange {
 		tr, err := transcript.Parse("hook", fmt.Appendf(nil, "-- %d.request --\nPOST /hook HTTP/1.1\nHost: hook.example\n"+
 			"Content-Type: application/a2a+json\n\n%s\n-- %[1]d.response --\nHTTP/1.1 204 No Content\n\n",
 			len(xs)+1, update("task-1", state)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		x := tr.Exchanges[0]
 		x.Client.Name, x.Agent.Name, x.Started = "booker", "cli", xs[len(xs)-1].Started.Add(time.Second)
 		xs = append(xs, x)
@@ -243,10 +242,7 @@ func TestLoss(t *testing.T) {
 	for _, l := range []lossy{{lost: 2}, {crashes: 1}} {
 		l.Source = source(t, workflow())
 		for _, pair := range [][2]capture.Source{{l, source(t, workflow())}, {source(t, workflow()), l}} {
-			r, err := diff.Run(t.Context(), pair[0], pair[1], diff.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(diff.Run(t.Context(), pair[0], pair[1], diff.Options{}))(t)
 			if r.Same() || len(r.Differences) > 0 || !strings.Contains(r.Verdict(), "incomplete") {
 				t.Errorf("%d lost, %d crashes: %s", l.lost, l.crashes, r.Verdict())
 			}

@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
 	"a2atap/replay/noise"
@@ -233,23 +234,14 @@ func TestNoise(t *testing.T) {
 		"SendMessage:/message/metadata": in(1, `"role":`, `"metadata":{"x":1},"role":`),
 		"/historyLength":                in(3, `"id":"task-1"}}`+"\n", `"id":"task-1","historyLength":3}}`+"\n"),
 	} {
-		ignore, err := noise.ParseIgnore(place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stale, err := noise.ParseIgnore("/nowhere")
-		if err != nil {
-			t.Fatal(err)
-		}
+		ignore := must.Get(noise.ParseIgnore(place))(t)
+		stale := must.Get(noise.ParseIgnore("/nowhere"))(t)
 		r := run(t, workflow(), change(t, workflow()), diff.Options{Noise: noise.New(ignore, stale)})
 		if !r.Same() || r.Ignored == 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "/nowhere never applied") {
 			t.Errorf("without %s: %s %q\n%s", place, r.Verdict(), r.Notes, strings.Join(told(r), "\n"))
 		}
 	}
-	match, err := noise.ParseMatch("SendMessage:/message/parts/0/text=[0-9]+ seats")
-	if err != nil {
-		t.Fatal(err)
-	}
+	match := must.Get(noise.ParseMatch("SendMessage:/message/parts/0/text=[0-9]+ seats"))(t)
 	r := run(t, workflow(), workflow(), diff.Options{Noise: noise.New(match)})
 	if got := strings.Join(kinds(r), ", "); got != "client 1 match, client 2 match" {
 		t.Errorf("found %q", got)

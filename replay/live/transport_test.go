@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/live"
 )
 
@@ -78,10 +79,7 @@ func agent(t *testing.T) *httptest.Server {
 func TestTransportRecordsAnExchange(t *testing.T) {
 	kept, log := newTape()
 	c := &http.Client{Transport: newTransport(log)}
-	res, err := c.Post(agent(t).URL+"/echo", "application/json", strings.NewReader(`{"a":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(c.Post(agent(t).URL+"/echo", "application/json", strings.NewReader(`{"a":1}`)))(t)
 	body, err := io.ReadAll(res.Body)
 	if _, again := res.Body.Read(make([]byte, 1)); again != io.EOF {
 		t.Errorf("after the end, reading on gives %v", again)
@@ -108,21 +106,15 @@ func TestTransportRecordsEvents(t *testing.T) {
 	c := &http.Client{Transport: newTransport(log)}
 	agent := agent(t)
 	res, err := c.Get(agent.URL + "/events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadAll(res.Body); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Get(io.ReadAll(res.Body))(t)
 	x := kept.exchange(t, 1)
 	if len(x.Response.Events) != 2 || string(x.Response.Events[1].Raw) != "data: two\n\n" || x.Fault != nil {
 		t.Errorf("events %v, %v", x.Response.Events, x.Fault)
 	}
 
 	res, err = c.Get(agent.URL + "/events?open") // does not end by itself
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() && lines.Text() != "data: two" {
 	}
@@ -136,10 +128,7 @@ func TestTransportRecordsFailure(t *testing.T) {
 	kept, log := newTape()
 	c := &http.Client{Transport: newTransport(log)}
 	server := agent(t)
-	res, err := c.Get(server.URL + "/cut")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(c.Get(server.URL + "/cut"))(t)
 	if _, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("read %v", err)
 	}
@@ -161,14 +150,8 @@ func TestTransportIsInterrupted(t *testing.T) {
 	kept, log := newTape()
 	c := &http.Client{Transport: newTransport(log)}
 	ctx, cancel := context.WithCancel(context.Background())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, agent(t).URL+"/events?open", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := c.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, agent(t).URL+"/events?open", nil))(t)
+	res := must.Get(c.Do(req))(t)
 	cancel()
 	if _, err := io.ReadAll(res.Body); err == nil {
 		t.Error("a stream that does not end was read to its end")

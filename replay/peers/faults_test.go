@@ -24,6 +24,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -79,9 +80,14 @@ func TestHowClientsBearFaults(t *testing.T) {
 		{"Go 2.x", go2Faults}, {"JavaScript 1.x", JS1.faults}, {"Python 1.x", Py1.faults},
 	}
 	columns := make([]map[string]string, len(clients))
-	for i, c := range clients {
-		columns[i] = bear(t, c.play)
-	}
+	t.Run("clients", func(t *testing.T) { // beside each other, since each loses its patience
+		for i, c := range clients {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				columns[i] = bear(t, c.play)
+			})
+		}
+	})
 	var b strings.Builder
 	b.WriteString("| fault | call |")
 	for _, c := range clients {
@@ -103,10 +109,7 @@ func TestHowClientsBearFaults(t *testing.T) {
 		b.WriteString("\n")
 	}
 	page := filepath.Join("..", "..", "docs", "faults.md")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	const begin, end = "<!-- written by TestHowClientsBearFaults -->\n", "<!-- end -->\n"
 	before, rest, found := strings.Cut(string(text), begin)
 	was, after, ended := strings.Cut(rest, end)
@@ -114,9 +117,7 @@ func TestHowClientsBearFaults(t *testing.T) {
 		t.Fatalf("%s has no place for the table", page)
 	}
 	if *update {
-		if err := os.WriteFile(page, []byte(before+begin+b.String()+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, []byte(before+begin+b.String()+end+after), 0o644))
 	} else if diff := cmp.Diff(was, b.String()); diff != "" {
 		t.Errorf("%s says something else (-page +now; go test -tags peers ./replay/peers -run Bear -update):\n%s", page, diff)
 	}
@@ -127,10 +128,7 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 	t.Helper()
 	running := Go2Agent.Start(t)
 	defer running.Stop()
-	agent, err := url.Parse(running.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(url.Parse(running.URL))(t)
 	memory := capture.NewMemory(capture.Info{})
 	opts := proxy.Options{Recorder: recording.New(recording.Options{Sink: memory})}
 	for i, f := range borne {
@@ -139,16 +137,10 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 		if f.fault == "" {
 			continue
 		}
-		spec, err := injection.Parse(name + ":" + f.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(injection.Parse(name + ":" + f.fault))(t)
 		opts.Faults = append(opts.Faults, spec)
 	}
-	p, err := proxy.New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(proxy.New(opts))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	var served sync.WaitGroup
 	served.Go(func() { p.Serve(ctx) })
@@ -159,18 +151,14 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 	outcomes := play(t, cases)
 	stop()
 	served.Wait()
-	if err := opts.Recorder.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, opts.Recorder.Close(context.Background()))
 	words := make(map[string]string)
 	for _, o := range outcomes {
 		words[o.Name] = o.String()
 	}
 	calls := make(map[string]int)
 	for x, err := range memory.Exchanges(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if o := reading.Read(x).Call.Operation; o == a2a.GetCard {
 			continue
 		} else if calls[x.Agent.Name]++; calls[x.Agent.Name] > 1 {
@@ -236,9 +224,7 @@ func (p Program) faults(t *testing.T, cases []faultCase) (outcomes []faultOutcom
 	cmd.Args = append(cmd.Args, fmt.Sprint(patience.Milliseconds()))
 	var in, out, stderr bytes.Buffer
 	for _, c := range cases {
-		if err := json.NewEncoder(&in).Encode(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewEncoder(&in).Encode(c))
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &stderr
 	if err := cmd.Run(); err != nil {
@@ -246,9 +232,7 @@ func (p Program) faults(t *testing.T, cases []faultCase) (outcomes []faultOutcom
 	}
 	for d := json.NewDecoder(&out); d.More(); {
 		var o faultOutcome
-		if err := d.Decode(&o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&o))
 		outcomes = append(outcomes, o)
 	}
 	if len(outcomes) != len(cases) {

@@ -36,6 +36,7 @@ import (
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/forward"
+	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 )
 
@@ -176,10 +177,7 @@ type forwarded struct {
 
 // startForward starts a forward proxy to agents in the clear, or on TLS with a certificate that it trusts.
 func startForward(t *testing.T, own *x509.Certificate) *forwarded {
-	authority, err := ca.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(t.TempDir()))(t)
 	theirs, ours := x509.NewCertPool(), x509.NewCertPool()
 	ours.AddCert(authority.Certificate())
 	f := &forwarded{
@@ -190,9 +188,7 @@ func startForward(t *testing.T, own *x509.Certificate) *forwarded {
 		theirs.AddCert(own)
 		trusted = append(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Raw})...)
 	}
-	if err := os.WriteFile(f.trustFile, trusted, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(f.trustFile, trusted, 0o600))
 	f.recording = record.New(f.memory, record.Options{
 		Proxy: proxy.Options{
 			RootCAs: theirs, Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
@@ -200,13 +196,8 @@ func startForward(t *testing.T, own *x509.Certificate) *forwarded {
 		},
 		Redact: redact.Options{Keep: true},
 	})
-	if err := f.recording.Start(); err != nil {
-		t.Fatal(err)
-	}
-	address, err := url.Parse(f.recording.Forward().URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.recording.Start())
+	address := must.Get(url.Parse(f.recording.Forward().URL()))(t)
 	address.User = url.UserPassword("traveller", "ticket")
 	f.proxy = address
 	transport := &http.Transport{Proxy: http.ProxyURL(address), TLSClientConfig: &tls.Config{RootCAs: ours}}

@@ -28,6 +28,7 @@ import (
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 )
 
@@ -50,10 +51,7 @@ func TestServicesOnTLS(t *testing.T) {
 			pair := Pair{Client{Name: ends.name}, Agent{Name: ends.agent.Name}, GRPC}
 			t.Run(pair.String()+"/"+way, func(t *testing.T) {
 				t.Parallel()
-				authority, err := ca.Open(t.TempDir())
-				if err != nil {
-					t.Fatal(err)
-				}
+				authority := must.Get(ca.Open(t.TempDir()))(t)
 				cert, key := identity(t, authority)
 				agent := ends.agent.In("PEER_CERT="+cert, "PEER_KEY="+key).GRPCAgent().Start(t)
 				pair.Client = ends.clear
@@ -106,9 +104,7 @@ func startTapOnTLS(t *testing.T, authority *ca.Authority, service string) (*capt
 		},
 		Redact: redact.Options{Keep: true},
 	})
-	if err := recording.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recording.Start())
 	return memory, recording
 }
 
@@ -122,16 +118,9 @@ func serviceOf(t *testing.T, agentURL string) string {
 
 func cardOf(t *testing.T, agentURL string) []byte {
 	t.Helper()
-	response, err := newHTTPClient(t).Get(agentURL + "/.well-known/agent-card.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(newHTTPClient(t).Get(agentURL + "/.well-known/agent-card.json"))(t)
 	defer response.Body.Close()
-	card, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return card
+	return must.Get(io.ReadAll(response.Body))(t)
 }
 
 // cardFor serves an agent's card with another address in it.
@@ -148,22 +137,14 @@ func cardFor(t *testing.T, agentURL, service string) string {
 // identity returns the files of a certificate for 127.0.0.1, and of its key.
 func identity(t *testing.T, authority *ca.Authority) (cert, key string) {
 	t.Helper()
-	leaf, err := authority.Leaf("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	leaf := must.Get(authority.Leaf("127.0.0.1"))(t)
+	private := must.Get(x509.MarshalPKCS8PrivateKey(leaf.PrivateKey))(t)
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for file, block := range map[string]*pem.Block{
 		cert: {Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private},
 	} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key
 }

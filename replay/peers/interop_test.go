@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // interopPage is what the test below keeps true.
@@ -25,20 +25,7 @@ const interopPage = "../../docs/interop.md"
 // TestInteropPage makes docs/interop.md of what other tests hold: what clients saw (testdata/seen), what the rules
 // found in the traffic and a reading confirmed (confirmed), and how agents answered the active suite (testdata/probed).
 func TestInteropPage(t *testing.T) {
-	page := interop(t)
-	if *update {
-		if err := os.WriteFile(interopPage, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(interopPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(page, "\n")); diff != "" {
-		t.Errorf("docs/interop.md is not what the tests hold; run .ci/interop (-page +tests):\n%s", diff)
-	}
+	expect.Golden(t, *update, interopPage, interop(t))
 }
 
 // sdks names the ends of pairs for people, with the file that holds the version.
@@ -66,17 +53,12 @@ func titleOf(name string) string {
 // sdkVersion reads the pinned version of an SDK.
 func sdkVersion(t *testing.T, file, module string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	if path.Ext(file) == ".json" {
 		var p struct {
 			Dependencies map[string]string `json:"dependencies"`
 		}
-		if err := json.Unmarshal(text, &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &p))
 		return p.Dependencies[module]
 	}
 	if path.Ext(file) == ".xml" {
@@ -129,10 +111,7 @@ var refusals = []string{"get unknown", "cancel ended"}
 // ask for.
 func readPlayed(t *testing.T, file string) (p played) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		step, what, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -273,10 +252,7 @@ whether or not a step fails by it.
 
 // writeTried adds what frameworks and other SDKs did through a tap, which is tried by hand.
 func writeTried(t *testing.T, b *strings.Builder) {
-	text, err := os.ReadFile(filepath.Join("testdata", "frameworks", "tried.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", "frameworks", "tried.md")))(t)
 	fmt.Fprintf(b, "\n## Frameworks\n\n%s", text)
 }
 
@@ -301,9 +277,7 @@ func writeProbedAgent(t *testing.T, b *strings.Builder, name, title string) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	head, failures, _ := strings.Cut(string(text), "\n")
 	fmt.Fprintf(b, "**%s**: %s\n\n", title, head)
 	for line := range strings.Lines(failures) {

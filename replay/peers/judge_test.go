@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/capture/jsonl"
 	captures "a2atap/proxy/capture/open"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // checkExports demands that a capture that went through another format is judged the same.
@@ -30,13 +31,8 @@ func checkExports(t *testing.T, exchanges []*capture.Exchange, want *judgment.Re
 		"txtar": func(w io.Writer) (exchangeWriter, error) { return transcript.NewWriter(w), nil },
 	} {
 		file := filepath.Join(t.TempDir(), "c."+format)
-		if err := export(file, begin, exchanges); err != nil {
-			t.Fatal(err)
-		}
-		src, err := captures.File(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, export(file, begin, exchanges))
+		src := must.Get(captures.File(file))(t)
 		same(t, "from "+format, want, judge(t, src))
 		if err := src.Close(); err != nil {
 			t.Error(err)
@@ -70,11 +66,7 @@ func export(file string, begin func(io.Writer) (exchangeWriter, error), exchange
 
 func judge(t *testing.T, src capture.Source) *judgment.Result {
 	t.Helper()
-	result, err := engine.Run(t.Context(), rules.All, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return must.Get(engine.Run(t.Context(), rules.All, src, nil))(t)
 }
 
 // checkReading demands that what was kept of judging a capture says the same.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/must"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 )
@@ -36,24 +37,17 @@ func probeAgents(t *testing.T, agents ...Agent) {
 	for _, agent := range agents {
 		t.Run(agent.Name, func(t *testing.T) {
 			t.Parallel()
-			suite, err := scenarios.Suite(scenarios.ProtocolSuite)
-			if err != nil {
-				t.Fatal(err)
-			}
+			suite := must.Get(scenarios.Suite(scenarios.ProtocolSuite))(t)
 			running := agent.Start(t)
 			report, err := probe.Run(t.Context(), running.URL, probe.Options{
 				Scenarios: suite, Parallel: 2, Timeout: 5 * time.Second, Wait: playTimeout, Prompts: prompts,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			report.Results = slices.DeleteFunc(report.Results, func(r probe.Result) bool { return wavering[agent.Name+" "+r.Test] })
 			got := probed(report, running.URL)
 			file := filepath.Join("testdata", "probed", agent.Name+".txt")
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file, []byte(got), 0o600))
 				return
 			}
 			want, err := os.ReadFile(file)

@@ -9,6 +9,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // check ends the recording and holds the capture against what happened: what the agent got and sent, what is known to
@@ -50,10 +51,7 @@ func (tp *tap) capture(t *testing.T) capture.Source {
 	if err := bolt.Check(t.Context(), tp.file); err != nil {
 		t.Errorf("the capture is damaged: %v", err)
 	}
-	src, err := bolt.Read(tp.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(tp.file))(t)
 	t.Cleanup(func() { src.Close() })
 	return src
 }
@@ -61,10 +59,7 @@ func (tp *tap) capture(t *testing.T) capture.Source {
 // checkWhole demands that nothing is open, interrupted, cut or lost, and that only agent cards were changed.
 func (tp *tap) checkWhole(t *testing.T, pair Pair, src capture.Source, exchanges []*capture.Exchange) {
 	t.Helper()
-	info, err := src.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(src.Info(t.Context()))(t)
 	if info.Exchanges != uint64(len(exchanges)) || info.LostExchanges != 0 || info.LostBytes != 0 || info.Live {
 		t.Errorf("the capture says %+v, want %d exchanges, nothing lost, ended", info, len(exchanges))
 	}

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 )
 
@@ -24,13 +25,9 @@ func checkRedaction(t *testing.T, src capture.Source, want *judgment.Result) {
 		if err == nil {
 			err = sink.Append(s)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Close())
 	if said := tokensIn(t, src); len(said) == 0 {
 		t.Error("no exchange holds a token, so hiding them shows nothing")
 	}

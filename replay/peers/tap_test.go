@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
@@ -49,14 +50,8 @@ type watched struct {
 func (tp *tap) route(t testing.TB, agentURL string) string {
 	t.Helper()
 	tp.file = filepath.Join(t.TempDir(), "c.a2atap")
-	store, err := bolt.Open(tp.file, bolt.Options{Tool: "peers", OnError: tp.lost})
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent, err := url.Parse(agentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(tp.file, bolt.Options{Tool: "peers", OnError: tp.lost}))(t)
+	agent := must.Get(url.Parse(agentURL))(t)
 	tp.recording = record.New(store, record.Options{
 		Proxy: proxy.Options{
 			Taps:      []proxy.TapSpec{{Name: tp.agent, Agent: agent, Listen: "127.0.0.1:0"}},
@@ -67,13 +62,9 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 		Recorder: recording.Options{OnLoss: tp.lost},
 		Redact:   redact.Options{Keep: true},
 	})
-	if err := tp.recording.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tp.recording.Start())
 	reader, err := bolt.Read(tp.file) // as another process does it, by the recorder's socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { reader.Close() })
 	tp.watch(store)
 	tp.watch(reader)

@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // older are the versions of SDKs that are not peers over every route: what they say is an alarm against our own rules.
@@ -28,10 +29,7 @@ var older = []GoProgram{Go0303, Go200, Go210}
 func TestWild(t *testing.T) {
 	agents, clients := make(map[string]Agent), make(map[string]Client)
 	for _, p := range older {
-		path, err := p.Build(t.Context(), t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(p.Build(t.Context(), t.TempDir()))(t)
 		agents[p.Name], clients[p.Name] = p.Agent(path), p.Client(path)
 	}
 	var pairs []Pair
@@ -85,10 +83,7 @@ func playWild(t *testing.T, pair Pair) {
 		t.Logf("the script ended early: %v", err)
 	}
 	src := tp.capture(t)
-	result, err := engine.Run(t.Context(), rules.All, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(engine.Run(t.Context(), rules.All, src, nil))(t)
 	// How often something happens is chance with some of these: an agent that is busy refuses now and then.
 	if diff := cmp.Diff(places(confirmedFor(pair)), places(summarise(result.Findings))); diff != "" {
 		t.Errorf("findings (-confirmed +got):\n%s", diff)
@@ -127,13 +122,9 @@ func keep(t *testing.T, pair Pair, src capture.Source) {
 	}
 	tr := &transcript.Transcript{Comment: head.String()}
 	for x, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		tr.Exchanges = append(tr.Exchanges, x)
 	}
 	file := filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", pair.String()+".txtar")
-	if err := os.WriteFile(file, transcript.Format(tr), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, transcript.Format(tr), 0o644))
 }

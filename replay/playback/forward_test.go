@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
@@ -18,10 +19,7 @@ import (
 
 func forwardTo(t testing.TB, agentURL string) *playback.Forward {
 	t.Helper()
-	u, err := url.Parse(agentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(agentURL))(t)
 	return playback.NewForward(u, nil)
 }
 
@@ -44,9 +42,7 @@ func TestForward(t *testing.T) {
 			var live string
 			events := 0
 			for e, err := range c.Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if e.Task != nil {
 					live = e.Task.ID
 				}
@@ -103,26 +99,18 @@ func TestForwardPassesAtOnce(t *testing.T) {
 		w.Header().Set("X-Sum", "sum")
 	}))
 	defer live.Close()
-	u, err := url.Parse(live.URL + "/live")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(live.URL + "/live"))(t)
 	_, origin := perform(t, lifecycle(t, way{"spec", client.JSONRPC10}), playback.Options{
 		Forward: &playback.Forward{URL: u, Transport: &http.Transport{DisableCompression: true}},
 	})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, origin+"/spec/v1/odd%20path?a=%20b",
 		strings.NewReader(`{"any": "body" }`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	req.Header.Set("X-Own", "1")
 	req.Header.Set("User-Agent", "")
 	transport := &http.Transport{DisableCompression: true}
 	defer transport.CloseIdleConnections()
-	res, err := transport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(transport.RoundTrip(req))(t)
 	defer res.Body.Close()
 	first := make([]byte, 7)
 	if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "first\r\n" {

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/must"
 	"a2atap/replay/playback"
 )
 
@@ -36,9 +37,7 @@ func FuzzPlayback(f *testing.F) {
 				Body: capture.Body{Data: []byte(answer), Complete: true},
 			},
 		}
-		if err := src.Append(capture.Steps(x)...); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, src.Append(capture.Steps(x)...))
 		f.Add("/rpc", []byte(body))
 	}
 	f.Add("/tasks/t-1", []byte(`{"id":"t-1"}`))
@@ -47,10 +46,7 @@ func FuzzPlayback(f *testing.F) {
 	f.Add("/lf.a2a.v1.A2AService/SendMessage", []byte("\x00\x00\x00\x00\x11\x12\x0f\x0a\x01m\x12\x01c\x2a\x04\x0a\x02hi\x20\x01"))
 	f.Add("/lf.a2a.v1.A2AService/Nothing", []byte("\x01"))
 	f.Add("/grpc.health.v1.Health/Check", []byte("\x00\x00\x00\x00\x00"))
-	p, err := playback.New(context.Background(), src, playback.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	p := must.Get(playback.New(context.Background(), src, playback.Options{}))(f)
 	f.Fuzz(func(t *testing.T, path string, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		if u, err := url.ParseRequestURI(path); err == nil && u.Host == "" {

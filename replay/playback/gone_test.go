@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // gone is a capture whose exchanges cannot be read a second time.
@@ -37,13 +38,8 @@ func recordedTask() *capture.Exchange {
 // A request whose answer cannot be read from the capture any more is told so, and does not count as served.
 func TestAnswerIsGone(t *testing.T) {
 	src := capture.NewMemory(capture.Info{})
-	if err := src.Append(capture.Steps(recordedTask())...); err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(t.Context(), gone{src}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, src.Append(capture.Steps(recordedTask())...))
+	p := must.Get(New(t.Context(), gone{src}, Options{}))(t)
 	defer p.Close()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("POST", "/rpc", strings.NewReader(ask))
@@ -60,13 +56,8 @@ func TestAnswerIsGone(t *testing.T) {
 // A client that sends no more, which ends the context of its request, still reads.
 func TestAnswerForWhoSendsNoMore(t *testing.T) {
 	src := capture.NewMemory(capture.Info{})
-	if err := src.Append(capture.Steps(recordedTask())...); err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(t.Context(), canceled{src}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, src.Append(capture.Steps(recordedTask())...))
+	p := must.Get(New(t.Context(), canceled{src}, Options{}))(t)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, "POST", "/rpc", strings.NewReader(ask))

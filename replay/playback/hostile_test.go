@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
 )
@@ -23,13 +24,8 @@ func TestPlaybackRefusesOtherRequests(t *testing.T) {
 		path, rest, _ := strings.Cut(rest, " ")
 		_, body, _ := strings.Cut(rest, " ")
 		req, err := http.NewRequestWithContext(t.Context(), method, origin+path, bufio.NewReader(strings.NewReader(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		res := must.Get(http.DefaultClient.Do(req))(t)
 		res.Body.Close()
 		if res.StatusCode < 400 && request[0] == 'G' {
 			t.Errorf("%s: status %d", request, res.StatusCode)
@@ -52,10 +48,7 @@ func TestPlaybackForHostileClients(t *testing.T) {
 	src := lifecycle(t, way{"spec", client.JSONRPC10})
 	p, origin := perform(t, src, playback.Options{})
 	slow, hold := io.Pipe()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", slow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", slow))(t)
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	answered := make(chan error, 1)
@@ -69,10 +62,7 @@ func TestPlaybackForHostileClients(t *testing.T) {
 	if _, err := hold.Write([]byte(`{"jsonrpc":`)); err != nil { // it has begun, and stays where it is
 		t.Fatal(err)
 	}
-	huge, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", endless{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	huge := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", endless{}))(t)
 	res, err := transport.RoundTrip(huge)
 	if err == nil {
 		if res.StatusCode != http.StatusRequestEntityTooLarge {

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // naive is match without an index: it looks at each exchange.
@@ -106,9 +107,7 @@ func TestIndexChangesNothing(t *testing.T) {
 					Body: capture.Body{Data: []byte(answer), Complete: true},
 				},
 			}
-			if err := src.Append(capture.Steps(x)...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, src.Append(capture.Steps(x)...))
 		}
 		for _, o := range []Options{
 			{},
@@ -117,10 +116,7 @@ func TestIndexChangesNothing(t *testing.T) {
 			{Pointers: []string{"/message/parts"}},
 			{Agent: "a", Keep: func(x *capture.Exchange) bool { return x.Seq%3 > 0 }},
 		} {
-			p, err := New(t.Context(), src, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(New(t.Context(), src, o))(t)
 			served := 0
 			for range 200 {
 				call := a2a.DecodeRequest(a2a.Request{

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
 )
@@ -59,9 +59,7 @@ func notified(t testing.TB) *capture.Memory {
 		recorded(4, time.Minute, rpcHead, create, created),
 		post(5, time.Minute+10*time.Millisecond, "/two?a=b", "TASK_STATE_COMPLETED"),
 	} {
-		if err := m.Append(capture.Steps(x)...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Append(capture.Steps(x)...))
 	}
 	return m
 }
@@ -111,15 +109,10 @@ func (h *hook) wait(t *testing.T, n int) []string {
 
 func sendWith(t *testing.T, origin, hookURL string) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Interface{URL: origin + "/rpc", Protocol: client.JSONRPC10}, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.New(client.Interface{URL: origin + "/rpc", Protocol: client.JSONRPC10}, client.Options{}))(t)
 	t.Cleanup(c.Close)
 	push := client.PushConfig{URL: hookURL, Token: "live-token", Scheme: "Bearer", Credentials: "live-secret"}
-	if _, err := c.Send(t.Context(), client.Text("other words"), client.SendOptions{Push: &push}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Send(t.Context(), client.Text("other words"), client.SendOptions{Push: &push}))(t)
 	return c
 }
 
@@ -139,17 +132,13 @@ func TestNotificationsGoToTheirWebhooks(t *testing.T) {
 		`/mine WORKING token "live-token", "Bearer live-secret", own "kept"`,
 		`/mine COMPLETED token "live-token", "Bearer live-secret", own "kept"`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the first webhook (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the first webhook", want, got)
 	created, err := c.CreatePush(t.Context(), client.PushConfig{TaskID: "task-1", URL: two.url + "/other"})
 	if err != nil || created.URL != two.url+"/other" {
 		t.Errorf("the config is answered with %+v, %v; want its own URL", created, err)
 	}
 	want = []string{`/other COMPLETED token "", "", own "kept"`}
-	if diff := cmp.Diff(want, two.wait(t, 1)); diff != "" {
-		t.Errorf("the second webhook (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the second webhook", want, two.wait(t, 1))
 	p.Close()
 	if r := p.Report(); r.Notified != 3 || r.Undelivered != 0 {
 		t.Errorf("%s", r.Verdict())

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 	"a2atap/replay/peers"
 	"a2atap/replay/playback"
 )
@@ -37,10 +38,7 @@ func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	run := func(c peers.Client, agentURL string) []string {
-		seen, err := c.Run(ctx, t, agentURL, pair.Binding, hook.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := must.Get(c.Run(ctx, t, agentURL, pair.Binding, hook.URL))(t)
 		return peers.Lines(seen, agentURL, hook.URL)
 	}
 	var was []string
@@ -68,10 +66,7 @@ func TestPlaybackAcrossBindingsForSDKClients(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			run := func(p peers.Pair, agentURL string) []string {
-				seen, err := p.Client.Run(ctx, t, agentURL, p.Binding, hook.URL)
-				if err != nil {
-					t.Fatal(err)
-				}
+				seen := must.Get(p.Client.Run(ctx, t, agentURL, p.Binding, hook.URL))(t)
 				return slices.DeleteFunc(peers.Lines(seen, agentURL, hook.URL), func(line string) bool {
 					return strings.HasPrefix(line, "discover: interface") // which the player has chosen
 				})

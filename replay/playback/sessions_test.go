@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/compare"
 	"a2atap/replay/playback"
@@ -28,10 +29,7 @@ func TestEachSessionWithOtherWords(t *testing.T) {
 	said := 0
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			session, err := transcript.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			session := must.Get(transcript.ReadFile(file))(t)
 			said += retell(t, session.Exchanges, rand.New(rand.NewPCG(0, 0)))
 		})
 	}
@@ -53,21 +51,13 @@ func retell(t *testing.T, exchanges []*capture.Exchange, random *rand.Rand) int 
 			y.Request.Body.Size = capture.NotKnown
 		}
 		for m, e := range map[*capture.Memory]*capture.Exchange{was: x, now: &y} {
-			if err := m.Append(capture.Steps(e)...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.Append(capture.Steps(e)...))
 		}
 	}
-	agents, err := playback.Agents(t.Context(), was)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agents := must.Get(playback.Agents(t.Context(), was))(t)
 	to, players := map[string]string{}, map[string]*playback.Player{}
 	for _, name := range agents {
-		p, err := playback.New(t.Context(), was, playback.Options{Agent: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(playback.New(t.Context(), was, playback.Options{Agent: name}))(t)
 		s := httptest.NewServer(p)
 		t.Cleanup(func() {
 			s.Close()
@@ -75,10 +65,7 @@ func retell(t *testing.T, exchanges []*capture.Exchange, random *rand.Rand) int 
 		})
 		to[name], players[name] = s.URL+p.Path(), p
 	}
-	r, err := replay.Run(t.Context(), now, "", replay.Options{Agents: to, Profile: compare.Exact})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Run(t.Context(), now, "", replay.Options{Agents: to, Profile: compare.Exact}))(t)
 	if !r.Same() {
 		t.Errorf("%s", r.Verdict())
 	}
@@ -117,10 +104,7 @@ func withOtherTexts(t *testing.T, body []byte, word func() string) []byte {
 			if !text {
 				return
 			}
-			quoted, err := json.Marshal(word())
-			if err != nil {
-				t.Fatal(err)
-			}
+			quoted := must.Get(json.Marshal(word()))(t)
 			out = append(append(out, body[done:v.Offset()]...), quoted...)
 			done = v.Offset() + len(v.Raw())
 		}

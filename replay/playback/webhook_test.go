@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
@@ -81,9 +82,7 @@ func pushed(t *testing.T, agentURL string, p client.Protocol, hook *receiver) {
 	}
 	m := client.Text("done")
 	m.TaskID, m.ContextID = r.ID, r.ContextID
-	if _, err := c.Send(t.Context(), m, client.SendOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t)
 	hook.completed(t)
 }
 
@@ -96,14 +95,10 @@ func TestPlaybackNotifies(t *testing.T) {
 			mem := record(t, agent, func(tapURL string) { pushed(t, tapURL, w.protocol, was) })
 			src := capture.NewMemory(capture.Info{})
 			for s := range mem.Steps(t.Context(), 1) {
-				if err := src.Append(s); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, src.Append(s))
 			}
 			for _, x := range was.posts {
-				if err := src.Append(capture.Steps(x)...); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, src.Append(capture.Steps(x)...))
 			}
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
 			pushed(t, origin+"/"+w.agent, w.protocol, receive(t))

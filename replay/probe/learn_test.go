@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
@@ -19,10 +20,7 @@ func TestLearn(t *testing.T) {
 	url := agenttest.Start(t, "spec", options)
 	kept := capture.NewMemory(capture.Info{})
 	ask(t, url, probe.Options{Sink: kept, Name: "booker"})
-	learned, err := probe.Learn(t.Context(), kept, "booker", "http://elsewhere.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	learned := must.Get(probe.Learn(t.Context(), kept, "booker", "http://elsewhere.example"))(t)
 	for _, b := range []probe.Behavior{
 		probe.MessageOnly, probe.CompletesTask, probe.FailsTask, probe.WaitsForCancel, probe.AsksBack, probe.StreamsChunks,
 	} {
@@ -54,9 +52,7 @@ func TestLearn(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		last := uint64(0)
 		for x, err := range two.Exchanges(t.Context(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			last = x.Seq
 		}
 		ask(t, url, probe.Options{Sink: two, Seq: last, Name: name})

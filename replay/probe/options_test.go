@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
@@ -23,11 +24,7 @@ import (
 func ask(t *testing.T, url string, o probe.Options) *probe.Report {
 	t.Helper()
 	o.Scenarios, o.Parallel, o.Timeout = suite(t), 4, 20*time.Second
-	report, err := probe.Run(t.Context(), url, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	return must.Get(probe.Run(t.Context(), url, o))(t)
 }
 
 func TestKeepChoosesCases(t *testing.T) {
@@ -118,9 +115,7 @@ func TestNoCard(t *testing.T) {
 		t.Errorf("%d passed, no card since %v", passed, report.NoCard)
 	}
 	for x, err := range memory.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if x.Agent.Name != "booker" || strings.Contains(string(x.Request.Head), "well-known") {
 			t.Errorf("exchange %d with %s: %s", x.Seq, x.Agent.Name, x.Request.Head)
 		}
@@ -129,16 +124,10 @@ func TestNoCard(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	// Nobody listens at the port of a client, and nobody else can.
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	defer client.Close()
 	for _, noCard := range []bool{false, true} {
 		_, err := probe.Run(t.Context(), "http://"+client.LocalAddr().String(), probe.Options{NoCard: noCard, Wait: time.Millisecond})

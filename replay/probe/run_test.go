@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -24,9 +25,7 @@ func TestFaithfulAgentsPass(t *testing.T) {
 				report, err := probe.Run(context.Background(), url, probe.Options{
 					Scenarios: suite(t), Parallel: 4, Timeout: 20 * time.Second,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for _, r := range report.Results {
 					t.Logf("%-12s %-40s %s", r.Status, r.Test, r.Message)
 					if r.Bad() {
@@ -40,10 +39,7 @@ func TestFaithfulAgentsPass(t *testing.T) {
 
 func TestGoneAgentIsCritical(t *testing.T) {
 	t.Parallel()
-	a, err := refagent.New("spec", refagent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(refagent.New("spec", refagent.Options{}))(t)
 	defer a.Close()
 	var gone atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,9 +57,7 @@ func TestGoneAgentIsCritical(t *testing.T) {
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
 		Scenarios: append([]*probe.Scenario{kill}, suite(t)...),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !report.Gone || report.Results[0].Status != probe.Critical {
 		t.Errorf("gone %v, first result %+v", report.Gone, report.Results[0])
 	}
@@ -75,9 +69,5 @@ func TestGoneAgentIsCritical(t *testing.T) {
 // suite returns the scenarios that any agent is asked.
 func suite(t *testing.T) []*probe.Scenario {
 	t.Helper()
-	list, err := scenarios.Suite(scenarios.ProtocolSuite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return must.Get(scenarios.Suite(scenarios.ProtocolSuite))(t)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/prompt"
 	"a2atap/replay/refagent"
@@ -14,10 +15,7 @@ import (
 // Before A2A 0.1 sending answers at once and is followed by polling; a stream stays open while the task waits, and is
 // left there; the conversation goes on in its task and session.
 func TestAskBefore01(t *testing.T) {
-	agent, err := refagent.New("legacy", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(refagent.New("legacy", refagent.Options{StepTime: time.Millisecond}))(t)
 	s := httptest.NewServer(agent)
 	defer func() {
 		agent.Close()
@@ -25,10 +23,7 @@ func TestAskBefore01(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second) // less than one waits for a stream of others
 	defer cancel()
-	c, err := client.Connect(ctx, s.URL, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Connect(ctx, s.URL, client.Options{}))(t)
 	defer c.Close()
 	if got := c.Endpoint().Protocol; got != client.Early {
 		t.Fatalf("the card is taken for one of %s", got)

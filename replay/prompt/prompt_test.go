@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -59,9 +60,7 @@ func agent(t *testing.T, script string) *client.Client {
 	} else {
 		c, err = client.Connect(t.Context(), s.URL, o)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -200,10 +199,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := polls
 			o.Mode = Auto
-			a, err := Ask(t.Context(), agent(t, tt.script), client.Text("x"), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(Ask(t.Context(), agent(t, tt.script), client.Text("x"), o))(t)
 			if a.Text() != tt.text || a.Mode != tt.mode || a.State() != tt.state {
 				t.Errorf("got %q by %s in state %q, want %q by %s in state %q",
 					a.Text(), a.Mode, a.State(), tt.text, tt.mode, tt.state)
@@ -318,15 +314,11 @@ func TestJoinedEventsOf01(t *testing.T) {
 		`{"id":"t","artifact":{"parts":[{"type":"text","text":"c"}],"append":true}}`,
 	} {
 		update := &client.ArtifactUpdate{TaskID: "t", Append: strings.Contains(text, "append"), Raw: []byte(text)}
-		if err := j.add(client.Event{Artifact: update}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.add(client.Event{Artifact: update}))
 	}
 	status := &client.StatusUpdate{TaskID: "t", Raw: []byte(`{"id":"t","status":{"state":"completed"},"final":true}`)}
 	status.Status.State = client.Completed
-	if err := j.add(client.Event{Status: status}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.add(client.Event{Status: status}))
 	var a Answer
 	if err := j.into(&a); err != nil || a.Text() != "ac\nb" || a.State() != client.Completed {
 		t.Errorf("got %q in state %s, %v", a.Text(), a.State(), err)
@@ -338,19 +330,11 @@ func TestMetadata(t *testing.T) {
 		{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`)
 	o := polls
 	o.Mode = Stream
-	a, err := Ask(t.Context(), c, client.Text("x"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := json.Marshal(a.Metadata())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Ask(t.Context(), c, client.Text("x"), o))(t)
+	got := must.Get(json.Marshal(a.Metadata()))(t)
 	const want = `{"a2a":{"contextId":"c","events":[{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}],` +
 		`"mode":"stream","taskId":"t","taskState":"TASK_STATE_COMPLETED"}}`
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, string(got))
 	empty, err := json.Marshal((&Answer{Mode: Send, Message: &client.Message{ContextID: "c"}}).Metadata())
 	if want := `{"a2a":{"contextId":"c","events":[],"mode":"send"}}`; err != nil || string(empty) != want {
 		t.Errorf("got %s, %v; want %s", empty, err, want)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -22,10 +22,7 @@ const streamed = `/message:stream
 func TestTransform(t *testing.T) {
 	o := polls
 	o.Mode = Stream
-	a, err := Ask(t.Context(), agent(t, fmt.Sprintf(card, true)+streamed), client.Text("x"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Ask(t.Context(), agent(t, fmt.Sprintf(card, true)+streamed), client.Text("x"), o))(t)
 	for program, want := range map[string]string{
 		`$text + "!"`:      "a!",
 		`.task.id`:         "t",
@@ -66,21 +63,10 @@ func TestTransformGivesAResponse(t *testing.T) {
 		`{error: "no <good>"}`: `{"error":"no <good>","metadata":{"a2a":{"events":[],"mode":"send"}},"output":null,"raw":{"message":{}}}`,
 		`$text`:                `{"metadata":{"a2a":{"events":[],"mode":"send"}},"output":"{\"message\":{}}","raw":{"message":{}}}`,
 	} {
-		transform, err := NewTransform(program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := transform.Apply(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := r.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", program, diff)
-		}
+		transform := must.Get(NewTransform(program))(t)
+		r := must.Get(transform.Apply(t.Context(), a))(t)
+		got := must.Get(r.MarshalJSON())(t)
+		expect.Same(t, program, want, string(got))
 	}
 }
 
@@ -98,18 +84,12 @@ func TestTransformFails(t *testing.T) {
 		`empty`: "it gives nothing", `error("no")`: "run the program: error: no", `.task.id.x | keys`: "run the program",
 		`{} | halt_error`: "run the program",
 	} {
-		transform, err := NewTransform(program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		transform := must.Get(NewTransform(program))(t)
 		if _, err := transform.Apply(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", program, err, want)
 		}
 	}
-	endless, err := NewTransform(`[repeat(1)]`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	endless := must.Get(NewTransform(`[repeat(1)]`))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := endless.Apply(ctx, a); !errors.Is(err, context.DeadlineExceeded) {

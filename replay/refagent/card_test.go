@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -19,9 +18,7 @@ const echoCardText = `{"name":"Echo Agent","description":"Answers every message 
 func TestCards(t *testing.T) {
 	_, body := exchange(t, serve(t, "echo", refagent.Options{BaseURL: "https://agents.example/"}),
 		"GET /echo/.well-known/agent-card.json")
-	if diff := cmp.Diff(echoCardText, body); diff != "" {
-		t.Errorf("echo card (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "echo card", echoCardText, body)
 	origin := serve(t, "spec", refagent.Options{Push: true})
 	_, spec := exchange(t, origin, "GET /spec/.well-known/agent-card.json")
 	for _, want := range []string{

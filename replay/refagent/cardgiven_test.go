@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -41,11 +42,7 @@ func Given(t testing.TB, agent string, members map[string]any) []byte {
 			delete(card, name)
 		}
 	}
-	text, err := json.Marshal(card)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(json.Marshal(card))(t)
 }
 
 // served returns the card of an agent without a socket.
@@ -250,10 +247,7 @@ func TestFaultsOfGivenCards(t *testing.T) {
 			if f.OnlyGRPC { // which such a card does not name
 				continue
 			}
-			a, err := refagent.New(agent, refagent.Options{Card: card, Fault: f.Slug})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(refagent.New(agent, refagent.Options{Card: card, Fault: f.Slug}))(t)
 			served(t, a, "http://a.example")
 			a.Close()
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -71,13 +72,8 @@ func TestEarlyKeepsAlive(t *testing.T) {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
 		serve(t, "legacy", refagent.Options{})+"/subscribe",
 		strings.NewReader(rpc("1", "tasks/sendSubscribe", legacySend("t1", "task-failure"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := transport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	resp := must.Get(transport.RoundTrip(req))(t)
 	defer resp.Body.Close()
 	if got := resp.Header.Get("Connection"); got != "keep-alive" {
 		t.Errorf("Connection is %q", got)

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // overHTTP2 posts JSON as a message of gRPC, and returns what comes: the messages, then the status and its details.
@@ -17,27 +18,16 @@ func overHTTP2(t *testing.T, origin, service, method, text string) string {
 	t.Helper()
 	m, _ := grpc.MethodOf("/" + service + "/" + method)
 	codec := grpc.Codec{Type: m.Request}
-	body, err := codec.Write(jsondoc.Parse([]byte(text)).Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(codec.Write(jsondoc.Parse([]byte(text)).Root))(t)
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(t.Context(), "POST", origin+"/"+service+"/"+method, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.Header.Set("Content-Type", "application/grpc")
-	res, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(transport.RoundTrip(r))(t)
 	defer res.Body.Close()
-	all, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(io.ReadAll(res.Body))(t)
 	var out strings.Builder
 	for answers := (grpc.Codec{Type: m.Answer}); len(all) > 0; {
 		read := answers.Read(all)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -160,9 +161,7 @@ func TestHookAuthFault(t *testing.T) {
 	_, err := c.Send(t.Context(), client.Text("tck-reject-task"), client.SendOptions{
 		Push: &client.PushConfig{URL: hook.url, Scheme: "Bearer", Credentials: "secret"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if diff := cmp.Diff("", (<-hook.got).auth); diff != "" {
 		t.Errorf("credentials (-want +got):\n%s", diff)
 	}
@@ -193,9 +192,7 @@ func TestSubscriptionFaults(t *testing.T) {
 			}()
 			var seen []client.Event
 			for e, err := range c.Subscribe(t.Context(), task.ID) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if seen = append(seen, e); len(seen) == 1 {
 					close(joined)
 				}

@@ -17,6 +17,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/peers"
@@ -29,9 +31,7 @@ func overGRPC(t *testing.T, agent string) *grpc.ClientConn {
 	origin := serve(t, agent, refagent.Options{Bindings: []string{"grpc"}, Push: true})
 	conn, err := grpc.NewClient("passthrough:///"+strings.TrimPrefix(origin, "http://"),
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -44,9 +44,7 @@ func TestSDKOverGRPC10(t *testing.T) {
 	}
 	ctx := t.Context()
 	result, err := c.SendMessage(ctx, params, say("task-lifecycle book"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	task := result.(*a2a.Task)
 	if task.Status.State != a2a.TaskStateCompleted || len(task.Artifacts) != 1 {
 		t.Errorf("got %+v", task)
@@ -91,17 +89,13 @@ func TestSDKOverGRPC10(t *testing.T) {
 		}
 	}
 	config, err := c.CreateTaskPushConfig(ctx, params, &a2a.PushConfig{TaskID: task.ID, URL: "http://127.0.0.1:9/hook"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if all, err := c.ListTaskPushConfigs(ctx, params, &a2a.ListTaskPushConfigRequest{TaskID: task.ID}); err != nil ||
 		len(all) != 1 || all[0].ID != config.ID {
 		t.Errorf("configs: %+v, %v", all, err)
 	}
 	deletion := &a2a.DeleteTaskPushConfigRequest{TaskID: task.ID, ID: config.ID}
-	if err := c.DeleteTaskPushConfig(ctx, params, deletion); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, c.DeleteTaskPushConfig(ctx, params, deletion))
 	authorized := a2aclient.ServiceParams{"a2a-version": {"1.0"}, "authorization": {"Bearer agentbin-test-token"}}
 	card, err := c.GetExtendedAgentCard(ctx, authorized, &a2a.GetExtendedAgentCardRequest{})
 	if err != nil || card.Name != "AgentBin Spec Agent (Extended)" || len(card.SupportedInterfaces) != 1 {
@@ -119,10 +113,7 @@ func TestSDKOverGRPC03(t *testing.T) {
 			Config:  &old.MessageSendConfig{Blocking: &blocking},
 		}
 	}
-	result, err := c.SendMessage(ctx, say("task-lifecycle book"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(c.SendMessage(ctx, say("task-lifecycle book")))(t)
 	task := result.(*old.Task)
 	if task.Status.State != old.TaskStateCompleted || len(task.Artifacts) != 1 {
 		t.Errorf("got %+v", task)
@@ -196,9 +187,7 @@ func TestSDKAgentsOverGRPC(t *testing.T) {
 				}
 			}
 			config, err := c.CreatePush(ctx, client.PushConfig{TaskID: task.ID, ID: "mine", URL: "http://127.0.0.1:9/hook"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got, err := c.GetPush(ctx, task.ID, config.ID); err != nil || got.TaskID != task.ID || got.URL != config.URL {
 				t.Errorf("config: %+v, %v", got, err)
 			}
@@ -206,13 +195,9 @@ func TestSDKAgentsOverGRPC(t *testing.T) {
 			if err != nil || !slices.ContainsFunc(all, func(p client.PushConfig) bool { return p.ID == config.ID }) {
 				t.Errorf("configs: %+v, %v", all, err)
 			}
-			if err := c.DeletePush(ctx, task.ID, config.ID); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, c.DeletePush(ctx, task.ID, config.ID))
 			for e, err := range c.Stream(ctx, client.Text("wait"), client.SendOptions{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if e.State() == client.Working {
 					if canceled, err := c.Cancel(ctx, e.TaskID(), nil); err != nil || canceled.Status.State != client.Canceled {
 						t.Errorf("cancel: %+v, %v", canceled, err)

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -82,9 +82,7 @@ func legacyStates(t *testing.T, body string) string {
 			History []struct{ State, Timestamp string }
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(body), &answer))
 	var states []string
 	for _, h := range answer.Result.History {
 		if _, err := time.Parse(time.RFC3339, h.Timestamp); err != nil {
@@ -114,28 +112,17 @@ func TestLegacyStream(t *testing.T) {
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/subscribe",
 		strings.NewReader(rpc("7", "tasks/sendSubscribe", legacySend("t2", "multi-turn x"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, err := wireClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	open := must.Get(wireClient.Do(req))(t)
 	defer open.Body.Close()
 	lines := bufio.NewReader(open.Body)
 	var seen strings.Builder
 	for !strings.Contains(seen.String(), `"input-required"`) {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(lines.ReadString('\n'))(t)
 		seen.WriteString(line)
 	}
 	exchange(t, origin, legacyCall("/", "tasks/send", legacySend("t2", "done")))
-	rest, err := io.ReadAll(lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(io.ReadAll(lines))(t)
 	seen.Write(rest)
 	want := "status submitted, status working, artifact, status input-required, status working, artifact, status completed final"
 	if got := legacyEvents(seen.String()); got != want {
@@ -189,9 +176,7 @@ func TestLegacyWebhooks(t *testing.T) {
 		got = append(got, <-notes)
 	}
 	want := []note{{"Bearer s3", "t1", "status", "working"}, {"Bearer s3", "t1", "status", "completed"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("notifications (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "notifications", want, got)
 }
 
 // A webhook that fails is asked three times more, and then no longer there; the task goes on.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -92,10 +93,7 @@ func checkEnvelope(t *testing.T, request, text, id string) {
 // A client that leaves its stream is forgotten at once, and the task goes on; who comes back asks for it, or follows
 // it anew.
 func TestLegacyStreamIsLeft(t *testing.T) {
-	a, err := refagent.New("legacy", refagent.Options{StepTime: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(refagent.New("legacy", refagent.Options{StepTime: time.Millisecond}))(t)
 	t.Cleanup(a.Close)
 	left := make(chan struct{}, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,18 +107,11 @@ func TestLegacyStreamIsLeft(t *testing.T) {
 	defer leave()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/subscribe",
 		strings.NewReader(rpc("1", "tasks/sendSubscribe", legacySend("t1", "multi-turn x"))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	req.Header.Set("X-Leaves", "yes")
-	resp, err := wireClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(wireClient.Do(req))(t)
 	defer resp.Body.Close()
-	if _, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(bufio.NewReader(resp.Body).ReadString('\n'))(t)
 	leave()
 	<-left // while the task waits for its client, so nothing but its leaving ends the stream
 	if body := legacyTask(t, s.URL, "t1"); !strings.Contains(body, `"state":"input-required"`) {

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -121,9 +120,7 @@ func TestLegacyTasksGoOn(t *testing.T) {
 		}
 		events = append(events, describe(e))
 	}
-	if diff := cmp.Diff("input-required working artifact:final! completed", strings.Join(events, " ")); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "events", "input-required working artifact:final! completed", strings.Join(events, " "))
 	if _, err := c.List(t.Context(), client.ListOptions{}); err == nil {
 		t.Error("0.1 has no list of tasks")
 	}

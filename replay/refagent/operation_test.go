@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -20,10 +21,7 @@ const zeroID = "00000000-0000-0000-0000-000000000000"
 // begin sends a text and returns the task at once.
 func begin(t *testing.T, c *client.Client, text string) *client.Task {
 	t.Helper()
-	r, err := c.Send(t.Context(), client.Text(text), client.SendOptions{ReturnImmediately: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.Send(t.Context(), client.Text(text), client.SendOptions{ReturnImmediately: true}))(t)
 	if r.Task == nil {
 		t.Fatalf("got %s, want a task", r.Raw)
 	}
@@ -32,10 +30,7 @@ func begin(t *testing.T, c *client.Client, text string) *client.Task {
 
 func send(t *testing.T, c *client.Client, m client.Message) *client.Task {
 	t.Helper()
-	r, err := c.Send(t.Context(), m, client.SendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t)
 	if r.Task == nil {
 		t.Fatalf("got %s, want a task", r.Raw)
 	}
@@ -44,11 +39,7 @@ func send(t *testing.T, c *client.Client, m client.Message) *client.Task {
 
 func get(t *testing.T, c *client.Client, id string) *client.Task {
 	t.Helper()
-	task, err := c.Get(t.Context(), id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return must.Get(c.Get(t.Context(), id, nil))(t)
 }
 
 // followUp is a message to an existing task.
@@ -95,9 +86,7 @@ func TestAuthRequiredKeepsItsMessageInStreams(t *testing.T) {
 	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
 		task := send(t, c, client.Text("tck-auth-required"))
 		for e, err := range c.Stream(t.Context(), followUp("here", task), client.SendOptions{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if e.State() == client.AuthRequired && e.Task.Status.Message == nil {
 				t.Errorf("%s waits for authorization without words for what", e.Raw)
 			}
@@ -110,10 +99,7 @@ func TestHistoryLength(t *testing.T) {
 		first := send(t, c, client.Text("multi-turn start"))
 		send(t, c, followUp("done", first))
 		for _, tt := range []struct{ limit, want int }{{0, 0}, {1, 1}, {2, 2}, {10, 3}} {
-			task, err := c.Get(t.Context(), first.ID, &tt.limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := must.Get(c.Get(t.Context(), first.ID, &tt.limit))(t)
 			if l.protocol == client.GRPC03 && tt.limit == 0 {
 				continue // which is no limit there
 			}
@@ -184,9 +170,7 @@ func TestCancel(t *testing.T) {
 		}
 		task := begin(t, c, "task-cancel start")
 		canceled, err := c.Cancel(t.Context(), task.ID, json.RawMessage(`{"reason":"test","requestedBy":"me"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, task := range []*client.Task{canceled, get(t, c, task.ID)} {
 			if task.Status.State != client.Canceled ||
 				task.Status.Message.Text() != "[task-cancel] Task canceled by client request." {
@@ -285,9 +269,7 @@ func TestExtendedCard(t *testing.T) {
 	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
 		t.Run(p.String(), func(t *testing.T) {
 			card, err := agenttest.Connect(t, url, p, client.Options{Token: "agentbin-test-token"}).ExtendedCard(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if card.Name != "AgentBin Spec Agent (Extended)" || len(card.Skills) != 9 || card.Skills[8].ID != "admin-status" {
 				t.Errorf("got %s, want nine skills, the last of them admin-status", card.Raw)
 			}
@@ -314,9 +296,7 @@ func TestAcceptedOutputModes(t *testing.T) {
 			want  int
 		}{{nil, 4}, {[]string{"text/plain"}, 3}, {[]string{"image/*"}, 4}, {[]string{"text/plain", "image/svg+xml"}, 4}} {
 			r, err := c.Send(t.Context(), client.Text("data-types"), client.SendOptions{AcceptedOutputModes: tt.modes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := len(r.Task.Artifacts); got != tt.want {
 				t.Errorf("%v: got %d artifacts, want %d", tt.modes, got, tt.want)
 			}
@@ -376,10 +356,7 @@ func walk(t *testing.T, c *client.Client, o client.ListOptions) []string {
 	var ids []string
 	total := 0
 	for {
-		page, err := c.List(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(c.List(t.Context(), o))(t)
 		for _, task := range page.Tasks {
 			ids = append(ids, task.ID)
 			if task.Artifacts != nil || task.History != nil {

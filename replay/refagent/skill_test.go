@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -157,19 +157,14 @@ func TestSkills(t *testing.T) {
 				continue // its files have no names, and its data a wrapper: see olderTests
 			}
 			t.Run(tt.name, func(t *testing.T) {
-				r, err := c.Send(t.Context(), tt.message, client.SendOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(c.Send(t.Context(), tt.message, client.SendOptions{}))(t)
 				if tt.state == "" {
 					checkReply(t, r, tt.says)
 				} else {
 					checkTask(t, r.Task, tt.state, tt.says, tt.artifacts)
 				}
 				events, last := collect(t, c.Stream(t.Context(), tt.message, client.SendOptions{}))
-				if diff := cmp.Diff(tt.events, events); diff != "" {
-					t.Errorf("events (-want +got):\n%s", diff)
-				}
+				expect.Same(t, "events", tt.events, events)
 				if last.State() != tt.state {
 					t.Errorf("stream ends with state %q, want %q", last.State(), tt.state)
 				}
@@ -214,9 +209,7 @@ func checkTask(t *testing.T, task *client.Task, state client.State, says string,
 	for _, a := range task.Artifacts {
 		got = append(got, a.Name+": "+summary(a))
 	}
-	if diff := cmp.Diff(artifacts, got); diff != "" {
-		t.Errorf("artifacts (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "artifacts", artifacts, got)
 }
 
 func summary(a client.Artifact) string {
@@ -259,17 +252,13 @@ func TestEcho(t *testing.T) {
 			m.Parts = append(m.Parts, client.Part{Text: "world"})
 			m.ContextID = "mine"
 			r, err := c.Send(t.Context(), m, client.SendOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			checkReply(t, r, "^Echo: hello\nworld$")
 			if r.Message.ContextID != "mine" {
 				t.Errorf("context %q, want that of the request", r.Message.ContextID)
 			}
 			r, err = c.Send(t.Context(), client.Message{Parts: []client.Part{{Data: []byte("1")}}}, client.SendOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			checkReply(t, r, `^Echo: \(empty message\)$`)
 			for _, err := range c.Stream(t.Context(), m, client.SendOptions{}) {
 				checkRefusal(t, err, -32004)

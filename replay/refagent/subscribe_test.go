@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -71,9 +72,7 @@ func TestTaskOutlivesItsClient(t *testing.T) {
 	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
 		var id string
 		for e, err := range c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			id = e.Task.ID
 			break // leaves the stream
 		}
@@ -94,10 +93,7 @@ func TestTaskOutlivesItsClient(t *testing.T) {
 			return // 0.3 cannot find a task whose id it never got
 		}
 		for task == nil {
-			page, err := c.List(t.Context(), client.ListOptions{ContextID: "abandoned"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(c.List(t.Context(), client.ListOptions{ContextID: "abandoned"}))(t)
 			if len(page.Tasks) > 0 {
 				task = &page.Tasks[0]
 			}
@@ -113,23 +109,15 @@ func TestTaskOutlivesItsClient(t *testing.T) {
 }
 
 func TestCloseEndsStreams(t *testing.T) {
-	a, err := refagent.New("spec", refagent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(refagent.New("spec", refagent.Options{}))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &http.Server{Handler: a}
 	go s.Serve(l) // until Close
 	defer s.Close()
 	c := agenttest.Connect(t, "http://"+l.Addr().String()+"/spec", client.JSONRPC10, client.Options{})
 	n := 0
 	for _, err := range c.Stream(t.Context(), client.Text("task-cancel"), client.SendOptions{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n++; n == 2 {
 			a.Close()
 		}
@@ -152,9 +140,7 @@ func TestPushNotifications(t *testing.T) {
 			t.Fatalf("create: got %+v, %v", made, err)
 		}
 		config.ID = "second"
-		if _, err := c.CreatePush(ctx, config); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.CreatePush(ctx, config))(t)
 		if list, err := c.ListPush(ctx, task.ID); err != nil || len(list) != 2 {
 			t.Errorf("list: got %v, %v, want two configs", list, err)
 		}
@@ -192,9 +178,7 @@ func TestInlinePushIsRetried(t *testing.T) {
 		hook.failures <- 503
 		_, err := c.Send(t.Context(), client.Text("task-failure"),
 			client.SendOptions{Push: &client.PushConfig{URL: hook.url}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := <-hook.got; got.auth != "" || !strings.Contains(got.what, "working") {
 			t.Errorf("notified of %+v, want working without credentials", got)
 		}
@@ -215,10 +199,7 @@ type notification struct{ what, taskID, auth, token, mediaType string }
 
 func newWebhook(t *testing.T) *webhook {
 	h := &webhook{got: make(chan notification, 100), failures: make(chan int, 1)}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	h.url = "http://" + l.Addr().String() + "/hook"
 	s := &http.Server{Handler: h}
 	go s.Serve(l) // until Close

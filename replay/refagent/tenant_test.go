@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -28,18 +29,13 @@ func TestTenantsAreApart(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			origin := serve(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}, MaxTasks: 1})
 			acme := agenttest.Connect(t, origin+"/spec", p, client.Options{})
-			got, err := acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{}))(t)
 			if _, err := acme.Get(t.Context(), got.Task.ID, nil); err != nil {
 				t.Errorf("the tenant's own task: %v", err)
 			}
 			other, err := client.New(
 				client.Interface{URL: origin + "/spec", Protocol: p, Tenant: "b c"}, client.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer other.Close()
 			if _, err := other.Get(t.Context(), got.Task.ID, nil); err == nil ||
 				!strings.Contains(err.Error(), "Task not found") {

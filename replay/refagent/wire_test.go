@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -18,23 +19,14 @@ func exchange(t testing.TB, origin, request string) (*http.Response, string) {
 	head, body, _ := strings.Cut(request, "\n\n")
 	lines := strings.Split(head, "\n")
 	method, path, _ := strings.Cut(lines[0], " ")
-	req, err := http.NewRequestWithContext(t.Context(), method, origin+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, origin+path, strings.NewReader(body)))(t)
 	for _, line := range lines[1:] {
 		name, value, _ := strings.Cut(line, ": ")
 		req.Header.Add(name, value)
 	}
-	resp, err := wireClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(wireClient.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	return resp, string(text)
 }
 

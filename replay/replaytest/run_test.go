@@ -9,6 +9,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/compare"
 	"a2atap/replay/internal/agenttest"
@@ -57,10 +58,7 @@ func TestRunFails(t *testing.T) {
 	}
 	kept := filepath.Join(dir, "TestRunFails-session.txtar")
 	s.wantLog(t, "what has passed is in "+kept)
-	tr, err := transcript.ReadFile(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.ReadFile(kept))(t)
 	if len(tr.Exchanges) != 6 || !tr.Exchanges[0].Replayed {
 		t.Errorf("%d exchanges were kept, replayed: %v", len(tr.Exchanges), tr.Exchanges[0].Replayed)
 	}
@@ -91,10 +89,7 @@ func TestRunWithCredentials(t *testing.T) {
 	if s.fatal != "" {
 		t.Fatal(s.fatal)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "TestRunWithCredentials-session.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "TestRunWithCredentials-session.txtar")))(t)
 	if strings.Contains(string(text), key) || !strings.Contains(string(text), "X-Booker-Key: ") {
 		t.Errorf("the credential was kept, or not sent:\n%s", text)
 	}
@@ -103,17 +98,12 @@ func TestRunWithCredentials(t *testing.T) {
 // changed writes the session with its exchanges changed, and returns the file.
 func changed(t *testing.T, change func(*capture.Exchange)) string {
 	t.Helper()
-	tr, err := transcript.ReadFile(session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.ReadFile(session))(t)
 	for _, x := range tr.Exchanges {
 		change(x)
 	}
 	file := filepath.Join(t.TempDir(), "session.txtar")
-	if err := os.WriteFile(file, transcript.Format(tr), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, transcript.Format(tr), 0o600))
 	return file
 }
 
@@ -132,9 +122,7 @@ func TestRunProvesNothing(t *testing.T) {
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.txtar")
-	if err := os.WriteFile(empty, []byte("Nothing yet.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, []byte("Nothing yet.\n"), 0o600))
 	several := changed(t, func(x *capture.Exchange) {
 		if x.Seq > 2 {
 			x.Agent.Name = "planner"

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -218,9 +217,7 @@ func TestCauses(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := &report.Report{Sent: len(test.lines), Lines: test.lines, Differences: test.differences}
-			if diff := cmp.Diff(test.want, said(r)); diff != "" {
-				t.Errorf("causes (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "causes", test.want, said(r))
 		})
 	}
 }
@@ -266,9 +263,7 @@ func TestLongValues(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, text(test.was, test.now)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, text(test.was, test.now))
 		})
 	}
 }
@@ -294,7 +289,5 @@ func TestCausesInObjects(t *testing.T) {
 		},
 	}
 	want := "member requests 1/1 2/2 6/6\nmember SendMessage 3/3\nmember GetAgentCard 4/4\nmember GetTask 5/5\n"
-	if diff := cmp.Diff(want, said(r)); diff != "" {
-		t.Errorf("causes (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "causes", want, said(r))
 }

@@ -6,18 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
@@ -47,26 +46,14 @@ func replayed(t testing.TB, o refagent.Options, options replay.Options) *report.
 	o.NewID = func() string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", ids.Add(1)) }
 	o.Now = func() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) }
 	o.StepTime, o.Push = time.Millisecond, true
-	agent, err := refagent.New("spec", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(refagent.New("spec", o))(t)
 	server := httptest.NewServer(agent)
 	defer server.Close()
 	defer agent.Close()
-	script, err := transcript.ReadFile(filepath.Join("testdata", "booker.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := capture.ReadMemory(capture.Info{Name: "booker.txtar"}, capture.Each(script.Exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(transcript.ReadFile(filepath.Join("testdata", "booker.txtar")))(t)
+	src := must.Get(capture.ReadMemory(capture.Info{Name: "booker.txtar"}, capture.Each(script.Exchanges...)))(t)
 	options.Rules = rules.All
-	r, err := replay.Run(t.Context(), src, server.URL+agent.Path(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Run(t.Context(), src, server.URL+agent.Path(), options))(t)
 	r.To = "http://127.0.0.1:9001/spec"
 	r.Tool = report.Tool{Name: "a2atap", Version: "1.0.0"}
 	return r
@@ -113,20 +100,6 @@ func TestReportsOfNothing(t *testing.T) {
 func golden(t *testing.T, name string, write func(w io.Writer) error) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	must.Do(t, write(&b))
+	expect.Golden(t, *update, filepath.Join("testdata", name), b.String())
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -46,9 +46,7 @@ func sample() *report.Report {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := report.Text(&b, sample()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Text(&b, sample()))
 	const want = `1. SendMessage: state rejected → completed [state]
    exchange 3, replayed as 4, at 3.response.body#/result/task
      /result/task/status/state
@@ -64,16 +62,12 @@ note: header X-Key held a redacted secret and was not sent; give credentials in 
 	if got := sample().Verdict(); got != verdict {
 		t.Errorf("verdict %q; want %q", got, verdict)
 	}
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, b.String())
 }
 
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.JSON(&b, sample()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.JSON(&b, sample()))
 	var got struct {
 		Exchanges   []struct{ Status string }
 		Differences []struct {
@@ -82,17 +76,13 @@ func TestJSON(t *testing.T) {
 		}
 		Verdict map[string]any
 	}
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.Bytes(), &got))
 	want := map[string]any{
 		"status": "different", "sent": 2.0, "matched": 1.0, "differing": 1.0, "leftOut": 1.0,
 		"differences": 2.0, "causes": 2.0, "lost": 0.0, "textsNotCompared": 0.0, "missing": 0.0, "new": 0.0,
 		"ignored": 0.0, "ignoredByRules": 0.0, "comparedWithExpressions": 0.0,
 	}
-	if diff := cmp.Diff(want, got.Verdict); diff != "" {
-		t.Errorf("verdict (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "verdict", want, got.Verdict)
 	if len(got.Exchanges) != 3 || got.Differences[0].Kind != "state" ||
 		*got.Differences[0].Changes[0].Recorded != `"rejected"` {
 		t.Errorf("document %s", b.Bytes())
@@ -101,9 +91,7 @@ func TestJSON(t *testing.T) {
 
 func TestJUnit(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.JUnit(&b, sample()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.JUnit(&b, sample()))
 	var got struct {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
@@ -113,9 +101,7 @@ func TestJUnit(t *testing.T) {
 			Failure *string `xml:"failure"`
 		} `xml:"testcase"`
 	}
-	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(b.Bytes(), &got))
 	if got.Tests != 4 || got.Failures != 2 || got.Skipped != 1 || got.Cases[2].Failure == nil ||
 		got.Cases[2].Name != "3 SendMessage" {
 		t.Errorf("suite %+v\n%s", got, b.Bytes())

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/translate"
 )
@@ -71,9 +72,7 @@ func (s speaker) ask(t testing.TB, call func(*client.Client)) *sent {
 	c, err := client.New(client.Interface{URL: base, Protocol: s.protocol, Tenant: s.tenant}, client.Options{
 		Transport: w, ProtoJSON: s.proto, NewID: func() string { return "made-by-client" },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	call(c)
 	if m, ok := grpc.MethodOf(strings.TrimPrefix(w.target(), "/a2a")); ok { // what stands here is its JSON
 		codec := grpc.Codec{Type: m.Request}
@@ -124,20 +123,14 @@ func canonical(t testing.TB, body []byte) string {
 	if err := json.Unmarshal(body, &v); err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }
 
 // sortedQuery returns a target with the parameters of its query in order.
 func sortedQuery(t testing.TB, target string) string {
 	t.Helper()
-	u, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(target))(t)
 	return u.EscapedPath() + "?" + u.Query().Encode()
 }
 

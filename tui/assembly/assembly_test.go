@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/assembly"
 )
 
@@ -202,9 +203,7 @@ func TestStreams(t *testing.T) {
 			for i, data := range c.events {
 				a.AddEvent(&call, event(i+1, data))
 			}
-			if diff := cmp.Diff(c.want, told(&a)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			expect.Same(t, "", c.want, told(&a))
 			var brings []string
 			for _, e := range a.Events {
 				brings = append(brings, e.Words)
@@ -259,9 +258,7 @@ func TestAnswers(t *testing.T) {
 			answer := a2a.DecodeAnswer(&call, c.status, "application/json", []byte(c.body))
 			var a assembly.Assembly
 			a.AddAnswer(&answer)
-			if diff := cmp.Diff(c.want, told(&a)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			expect.Same(t, "", c.want, told(&a))
 		})
 	}
 }

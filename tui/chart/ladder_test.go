@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/tui/chart"
 	"a2atap/tui/text"
 )
@@ -82,9 +81,7 @@ func TestLadder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := strings.Join(drawnLadder(c.arrows, c.width), "\n")
-			if diff := cmp.Diff(strings.Trim(c.want, "\n"), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			expect.Same(t, "", strings.Trim(c.want, "\n"), got)
 		})
 	}
 }
@@ -126,7 +123,5 @@ func TestArrows(t *testing.T) {
 		"traveller CancelTask book-91c2", "booker reset by agent: connection reset by peer, book-91c2 (broken)",
 		"traveller SubscribeToTask book-91c2", "booker book-91c2, 0 events, interrupted (broken)",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 }

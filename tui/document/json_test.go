@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/tui/text"
 )
 
@@ -37,9 +36,7 @@ func TestLayJSON(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkNodes(t, LayJSON([]byte(c.in)))
-			if diff := cmp.Diff(c.want, laid(c.in)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			expect.Same(t, "", c.want, laid(c.in))
 		})
 	}
 }
@@ -65,9 +62,7 @@ func TestLayJSONPointers(t *testing.T) {
 		}
 	}
 	want := []string{"", "/a~1b", "/a~1b/0", "/a~1b/0/x~0", "/a~1b/1", "/c"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pointers, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "pointers", want, got)
 }
 
 // Nothing but blanks between tokens comes or goes, and in a JSON text every pointer leads to a value.

@@ -8,16 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/must"
 	"a2atap/tui/find"
 )
 
 // found returns what a pattern finds in a line, each match in brackets.
 func found(t *testing.T, pattern, line string, in func(*find.Pattern, string) []find.Range) string {
 	t.Helper()
-	p, err := find.Parse(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(find.Parse(pattern))(t)
 	var b strings.Builder
 	done := 0
 	for _, r := range in(p, line) {
@@ -101,10 +99,7 @@ func TestAbsent(t *testing.T) {
 		{": ", "abc", false},
 		{"/kyoto/", "abc", false},
 	} {
-		p, err := find.Parse(c.pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(find.Parse(c.pattern))(t)
 		if got := p.Absent([]byte(c.raw)); got != c.want {
 			t.Errorf("%q is absent from %q: %v, want %v", c.pattern, c.raw, got, c.want)
 		}

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/expect"
 	"a2atap/tui/load"
 )
 
@@ -31,9 +30,7 @@ func TestTree(t *testing.T) {
 	want := []string{
 		"2", "├─ 1 inferred: " + workflow.Prelude.String(), "└─ 3", "   └─ 4 inferred: " + workflow.Nested.String(), "5",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 }
 
 // What may belong to a workflow and is not in it is found from its exchanges, whichever of them it is that

@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/tui/find"
 	"a2atap/tui/load"
 	"a2atap/tui/panel"
@@ -15,10 +16,7 @@ import (
 
 // What a search was looking through again when esc stopped it is looked through when it goes on.
 func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
-	p, err := find.Parse("kyoto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(find.Parse("kyoto"))(t)
 	m := tuitest.Growing(t, 0)
 	tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 	s := &panel.Shared{Load: load.New(t.Context(), m.Reader(), nil), Info: capture.Info{Exchanges: 1}}
@@ -43,9 +41,7 @@ func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 	h.resume(s)
 	take(h.next(s))
 	take(h.grow(s, nil))
-	if diff := cmp.Diff([]uint64{1}, h.matches); diff != "" {
-		t.Errorf("kyoto is found in, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "kyoto is found in", []uint64{1}, h.matches)
 	if h.grow(s, nil) != nil {
 		t.Error("what was searched again is searched once more")
 	}
@@ -53,10 +49,7 @@ func TestSearchThatGoesOnForgetsNothing(t *testing.T) {
 
 // Which exchanges were searched is known wherever the search began.
 func TestSearchKnowsWhatItSearched(t *testing.T) {
-	p, err := find.Parse("x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(find.Parse("x"))(t)
 	const exchanges = 9
 	for began := uint64(1); began <= exchanges; began++ {
 		h := newSearch(&panel.Shared{Load: load.New(t.Context(), nil, nil)}, p, began)

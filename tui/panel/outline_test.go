@@ -3,8 +3,7 @@ package panel_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/tui/panel"
 )
 
@@ -21,9 +20,7 @@ func TestOutline(t *testing.T) {
 	}
 	sees := func(what string, want ...int) {
 		t.Helper()
-		if diff := cmp.Diff(want, o.Shown); diff != "" {
-			t.Errorf("%s, -want +got:\n%s", what, diff)
-		}
+		expect.Same(t, what, want, o.Shown)
 	}
 	o.Set(lines, 6)
 	sees("at first b is folded", 0, 1, 2, 4, 5, 6)

@@ -7,13 +7,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -26,9 +26,7 @@ func step(ms int, from, to, label string) sequence.Arrow {
 func printed(t *testing.T, width int, theme style.Theme, print func(*Printer) error) string {
 	t.Helper()
 	var out strings.Builder
-	if err := print(New(&out, width, theme)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, print(New(&out, width, theme)))
 	return out.String()
 }
 
@@ -55,9 +53,7 @@ func TestPrintedArrows(t *testing.T) {
                    a                                     b                                     c
   0.040s    1      │                                     │─z──────────────────────────────────▶│
 `
-	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	expect.Same(t, "", strings.TrimPrefix(want, "\n"), got)
 }
 
 // No line of a ladder is wider than the terminal, however many take part.
@@ -78,10 +74,7 @@ func TestPrintedArrowsFit(t *testing.T) {
 }
 
 func TestPrintedExchange(t *testing.T) {
-	script, err := transcript.ReadFile("../testdata/journey.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(transcript.ReadFile("../testdata/journey.txtar"))(t)
 	x := script.Exchanges[4]
 	rule := &analysis.Rule{ID: "a-rule"}
 	found := []analysis.Finding{{
@@ -115,9 +108,7 @@ Content-Type: application/json
 
 ended after 100.0ms
 `
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 	painted := printed(t, 0, style.Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Part{}) })
 	if !strings.Contains(painted, "\x1b[33m-32001\x1b[0m") || !strings.Contains(painted, "→ POST") {
 		t.Errorf("on a terminal it is not coloured:\n%s", painted)

@@ -10,10 +10,9 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
@@ -72,9 +71,7 @@ func rows(a *Arrangement) []string {
 
 func sees(t *testing.T, what string, a *Arrangement, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, rows(a)); diff != "" {
-		t.Errorf("%s, -want +got:\n%s", what, diff)
-	}
+	expect.Same(t, what, want, rows(a))
 }
 
 func TestGroups(t *testing.T) {
@@ -139,9 +136,7 @@ func TestOrders(t *testing.T) {
 		{"size", BySize, false, []uint64{5, 2, 3, 1, 6, 7, 8, 4}},
 		{"worst finding", ByWorst, false, []uint64{6, 7, 3, 1, 2, 4, 5, 8}},
 	} {
-		if diff := cmp.Diff(c.want, order(c.by, c.reversed)); diff != "" {
-			t.Errorf("%s, -want +got:\n%s", c.name, diff)
-		}
+		expect.Same(t, c.name, c.want, order(c.by, c.reversed))
 	}
 	sees(t, "groups by duration, longest first", arranged(t, r, Plan{
 		By: ByDuration, Under: ByTask, Chosen: []uint64{2, 3, 4, 5},
@@ -177,9 +172,7 @@ func TestFolding(t *testing.T) {
 	if row, there := a.RowOfHeading(plan, 0); row != 0 || !there {
 		t.Errorf("the hidden heading is at row %d, want 0", row)
 	}
-	if diff := cmp.Diff([]Key{context, plan}, a.Keys(3)); diff != "" {
-		t.Errorf("headings of 3, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "headings of 3", []Key{context, plan}, a.Keys(3))
 	f.FoldAll(true)
 	a.Lay(&f)
 	sees(t, "all folded", a,

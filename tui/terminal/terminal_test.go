@@ -9,19 +9,14 @@ import (
 	"sync"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/tui/terminal"
 )
 
 func TestIs(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(filepath.Join(t.TempDir(), "file")))(t)
 	defer file.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := must.Get(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
 	defer null.Close()
 	for name, is := range map[string]bool{
 		"a file": terminal.Is(file), "the null device": terminal.Is(null), "memory": terminal.Is(&bytes.Buffer{}),
@@ -34,9 +29,7 @@ func TestIs(t *testing.T) {
 
 func TestCopy(t *testing.T) {
 	var b bytes.Buffer
-	if err := terminal.Copy(&b, "curl 'a\x1b\\b'"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, terminal.Copy(&b, "curl 'a\x1b\\b'"))
 	text, ok := strings.CutPrefix(strings.TrimSuffix(b.String(), "\a"), "\x1b]52;c;")
 	got, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || string(got) != "curl 'a\x1b\\b'" {
@@ -51,10 +44,7 @@ func TestCopy(t *testing.T) {
 // Writes of several goroutines come out whole.
 func TestOutputKeepsWritesWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(path))(t)
 	out := terminal.NewOutput(file)
 	var all sync.WaitGroup
 	for _, c := range "abcd" {
@@ -68,13 +58,8 @@ func TestOutputKeepsWritesWhole(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, file.Close())
+	data := must.Get(os.ReadFile(path))(t)
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	for _, l := range lines {
 		if l != strings.Repeat(l[:1], 1000) {

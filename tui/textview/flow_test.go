@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/tui/document"
 	"a2atap/tui/style"
 	"a2atap/tui/text"
@@ -56,9 +55,7 @@ func TestFlow(t *testing.T) {
 			for i, piece := range c.pieces {
 				f.write(oneEvent(i), style.Normal, piece)
 			}
-			if diff := cmp.Diff(c.want, drawn(&f)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			expect.Same(t, "", c.want, drawn(&f))
 		})
 	}
 }

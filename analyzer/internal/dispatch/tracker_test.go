@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/proxy/expect"
 )
 
 // A notebook is the state of a tracker that writes down what it takes, and may make an observation of it.
@@ -66,9 +65,7 @@ func TestOrder(t *testing.T) {
 		}
 		want = append(want, "z takes "+kind, "a takes "+kind)
 	}
-	if diff := cmp.Diff(want, pages); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "order", want, pages)
 	if got := e.Counts().Forgotten; got != 2 {
 		t.Errorf("%d are forgotten, want what both trackers say", got)
 	}
@@ -150,9 +147,7 @@ func TestSetup(t *testing.T) {
 			e.Step(s)
 		}
 	}
-	if diff := cmp.Diff([]int{7, 0, 7, 0}, read); diff != "" {
-		t.Errorf("beside the exchanges and others (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "beside the exchanges and others", []int{7, 0, 7, 0}, read)
 }
 
 // To ask a tracker that is not named among the needs is our own mistake.

@@ -4,12 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it
@@ -52,9 +51,7 @@ func TestEntities(t *testing.T) {
 		"3.response.body#/result/history/1/x Message error agent",
 		"3.response.body#/result/history/2/x Message error agent",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "findings", want, got)
 }
 
 // Each kind brings the types that it says, and no other.

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // A send is one message over JSON-RPC, as its steps.
@@ -71,7 +71,5 @@ func TestContacts(t *testing.T) {
 		"hotel booker":   {Operations: map[a2a.Operation]int{a2a.SendMessage: 1}},
 		"booker planner": {Operations: map[a2a.Operation]int{a2a.SendMessage: 1}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("contacts (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "contacts", want, got)
 }

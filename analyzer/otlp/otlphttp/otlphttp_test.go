@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"a2atap/analyzer/otlp"
+	"a2atap/proxy/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -65,10 +66,7 @@ func (c *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // to returns options for a receiver at a URL.
 func to(t *testing.T, text string) Options {
 	t.Helper()
-	u, err := ParseURL(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(ParseURL(text))(t)
 	return Options{URL: u, Transport: &http.Transport{}, Batch: otlp.New(otlp.Options{}).Batch}
 }
 
@@ -167,10 +165,7 @@ func TestCollectorsInTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u, err := ParseURL("http://collector.example")
-				if err != nil {
-					t.Fatal(err)
-				}
+				u := must.Get(ParseURL("http://collector.example"))(t)
 				asked, troubles := 0, 0
 				s := New(Options{
 					URL: u, Batch: otlp.New(otlp.Options{}).Batch, OnTrouble: func(error) { troubles++ },
@@ -352,10 +347,7 @@ func FuzzAnswer(f *testing.F) {
 
 // A closed port is no collector, and says so at once.
 func TestAway(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	o := to(t, "http://"+l.Addr().String())
 	l.Close()
 	told := make(chan error, 1)

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/notes"
+	"a2atap/proxy/must"
 )
 
 // poll returns an exchange that asks for a task, in a transcript.
@@ -70,9 +71,7 @@ func TestWhichExchangesAreShown(t *testing.T) {
 	} {
 		c.Chosen = test.chosen
 		s, err := read(t.Context(), []Capture{c}, findings, limits{exchanges: test.most, bytes: 1 << 20, arrows: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := seqs(s); !slices.Equal(got, test.want) {
 			t.Errorf("at most %d: got %v, want %v", test.most, got, test.want)
 		}
@@ -107,10 +106,7 @@ func TestFullPage(t *testing.T) {
 		at(19, analysis.Error, "body", "/result/id"), at(20, analysis.Error, "body", "/result/id"),
 	}
 	c.Findings = 2
-	s, err := read(t.Context(), []Capture{c}, findings, limits{exchanges: 100, bytes: 2000, arrows: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(read(t.Context(), []Capture{c}, findings, limits{exchanges: 100, bytes: 2000, arrows: 10}))(t)
 	page := write(t, s)
 	ids := check(t, page)
 	if got := strings.Count(page, "The contents are left out"); got != 18 || s.cuts.contents != got {
@@ -149,10 +145,7 @@ Content-Type: text/event-stream
 	c, _ := open(t, "stream.txtar", []byte(text.String()))
 	findings := []analysis.Finding{at(1, analysis.Error, "event[500]", "/result"), at(1, analysis.Note, "event[3]", "")}
 	c.Findings = 2
-	s, err := Read(t.Context(), []Capture{c}, findings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read(t.Context(), []Capture{c}, findings))(t)
 	page := write(t, s)
 	ids := check(t, page)
 	for id, want := range map[string]int{
@@ -186,10 +179,7 @@ func TestLongText(t *testing.T) {
 		at(1, analysis.Error, "body", "/result/list/15000/number"), at(1, analysis.Error, "body", "/result/last/missing"),
 	}
 	c.Findings = 2
-	s, err := Read(t.Context(), []Capture{c}, findings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read(t.Context(), []Capture{c}, findings))(t)
 	page := write(t, s)
 	ids := check(t, page)
 	if ids["f1"] != 1 || ids["f2"] != 1 || s.cuts.bodies != 1 {
@@ -216,10 +206,7 @@ func TestSeveralCaptures(t *testing.T) {
 	findings := []analysis.Finding{
 		at(1, analysis.Error, "body", ""), at(2, analysis.Note, "body", "/result"), at(1, analysis.Note, "", ""),
 	}
-	s, err := Read(t.Context(), []Capture{a, b}, findings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read(t.Context(), []Capture{a, b}, findings))(t)
 	page := write(t, s)
 	ids := check(t, page)
 	for _, want := range []string{"1/1.request", "2/1.response", "2/2", "f1", "f2", "f3"} {
@@ -236,15 +223,9 @@ func TestSeveralCaptures(t *testing.T) {
 func TestNotedExchanges(t *testing.T) {
 	c, _ := open(t, "a.txtar", []byte(poll(1, "t")+poll(2, "t")))
 	c.Findings = 0
-	x, err := c.Source.Exchange(t.Context(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(c.Source.Exchange(t.Context(), 2))(t)
 	c.Notes = (&notes.Notes{}).With(notes.Note{Seq: 2, ID: x.ID, Marked: true, Comment: "why <working>?"})
-	s, err := Read(t.Context(), []Capture{c}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read(t.Context(), []Capture{c}, nil))(t)
 	page := write(t, s)
 	check(t, page)
 	_, second, _ := strings.Cut(page, ` id="2"`)

@@ -18,24 +18,16 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // open returns a capture of the exchanges of a transcript, with what the rules find in it.
 func open(t testing.TB, name string, text []byte) (Capture, []analysis.Finding) {
 	t.Helper()
-	tr, err := transcript.Parse(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := capture.ReadMemory(capture.Info{Name: name}, capture.Each(tr.Exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.Parse(name, text))(t)
+	m := must.Get(capture.ReadMemory(capture.Info{Name: name}, capture.Each(tr.Exchanges...)))(t)
 	links := &workflow.Index{}
-	result, err := engine.Run(t.Context(), rules.All, m, nil, workflow.Into(links.Put)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(engine.Run(t.Context(), rules.All, m, nil, workflow.Into(links.Put)...))(t)
 	return Capture{
 		Name: name, Source: m, Reader: &reading.Reader{}, Links: links, Findings: len(result.Findings),
 	}, result.Findings
@@ -45,9 +37,7 @@ func open(t testing.TB, name string, text []byte) (Capture, []analysis.Finding) 
 func write(t testing.TB, s *Section) string {
 	t.Helper()
 	var b strings.Builder
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(&b))
 	return b.String()
 }
 
@@ -68,10 +58,7 @@ func check(t testing.TB, text string) map[string]int {
 			t.Fatalf("there is %U", c)
 		}
 	}
-	root, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(html.Parse(strings.NewReader(text)))(t)
 	ids, links := make(map[string]int), make(map[string]bool)
 	for n := range root.Descendants() {
 		if n.Type == html.CommentNode {
@@ -124,15 +111,9 @@ func TestFindingsStandWhereTheyWereFound(t *testing.T) {
 		if i%7 != 0 {
 			continue // one in seven has them all, in a second
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		c, findings := open(t, filepath.Base(file), text)
-		s, err := Read(t.Context(), []Capture{c}, findings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Read(t.Context(), []Capture{c}, findings))(t)
 		ids := check(t, write(t, s))
 		for i := range findings {
 			total++

@@ -5,35 +5,21 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/report/svg"
+	"a2atap/proxy/expect"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files to what is drawn now")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	expect.Golden(t, *update, filepath.Join("testdata", name), got)
 }
 
 // ladderOf returns a ladder with all that there can be, in which every foreign text is s.

@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // testdata has the transcripts of the rules.
@@ -38,23 +39,14 @@ func transcripts(t *testing.T, folders ...string) []string {
 
 func parse(t *testing.T, path string) []*capture.Exchange {
 	t.Helper()
-	tr, err := transcript.ReadFile(filepath.Join(testdata, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(transcript.ReadFile(filepath.Join(testdata, path)))(t)
 	return tr.Exchanges
 }
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
-	memory, err := capture.ReadMemory(capture.Info{}, capture.Each(exchanges...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(context.Background(), rules.All, memory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
+	result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
 	return result.Findings
 }
 

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture/open"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 )
 
@@ -109,10 +110,7 @@ func (c *varied) mix() {
 			host = h.Fields.Get("Host")
 		}
 	}
-	tr, err := transcript.Parse("others", []byte(strings.ReplaceAll(others, "HOST", host)))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	tr := must.Get(transcript.Parse("others", []byte(strings.ReplaceAll(others, "HOST", host))))(c.t)
 	c.insert(func(i int, _ *capture.Exchange) []*capture.Exchange {
 		x := *tr.Exchanges[i%len(tr.Exchanges)]
 		return []*capture.Exchange{&x}
@@ -305,10 +303,7 @@ func (c *varied) timeless() {
 
 func (c *varied) har() string {
 	var b bytes.Buffer
-	w, err := har.NewWriter(&b, "0")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	w := must.Get(har.NewWriter(&b, "0"))(c.t)
 	c.write(w)
 	return b.String()
 }
@@ -326,25 +321,16 @@ func (c *varied) write(w interface {
 },
 ) {
 	for _, x := range c.exchanges {
-		if err := w.Write(x); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, w.Write(x))
 	}
-	if err := w.Close(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, w.Close())
 }
 
 // through reads the conversation from a file of another format.
 func (c *varied) through(name, text string) {
 	file := filepath.Join(c.t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
-	source, err := open.File(file)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, os.WriteFile(file, []byte(text), 0o600))
+	source := must.Get(open.File(file))(c.t)
 	defer source.Close() //nolint:errcheck // it is only read
 	c.exchanges = capturetest.ReadAll(c.t, source)
 }
@@ -357,12 +343,8 @@ func (c *varied) redact() {
 		if err == nil {
 			err = sink.Append(s)
 		}
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, err)
 	}
-	if err := sink.Close(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, sink.Close())
 	c.exchanges = capturetest.ReadAll(c.t, memory)
 }

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestFamilyFillsIn(t *testing.T) {
@@ -35,9 +36,8 @@ func TestFamilyFillsIn(t *testing.T) {
 			Category: analysis.Streaming, On: analysis.EventSeen, Bindings: rule.OnCall, Cites: rule.Cite("7.2.3", a2a.V0_3),
 		},
 	}
-	if diff := cmp.Diff(want, family.Of(&own, &plain), cmp.Comparer(func(a, b *analysis.Tracker) bool { return a == b })); diff != "" {
-		t.Errorf("rules of the family (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "rules of the family", want, family.Of(&own, &plain),
+		cmp.Comparer(func(a, b *analysis.Tracker) bool { return a == b }))
 }
 
 // A family that leaves the side and the scope to its rules takes neither from them.

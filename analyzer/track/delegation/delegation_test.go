@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/delegation"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // Whether a task waited for what was asked for it: one line for each thing that happens, in that order.
@@ -68,9 +67,7 @@ func TestAwaited(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, observed(t, test.story, analysis.CalleeAwaited)); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "observed", test.want, observed(t, test.story, analysis.CalleeAwaited))
 		})
 	}
 }

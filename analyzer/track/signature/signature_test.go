@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/track/signature"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // sealed signs a card as it stands with a key made from a seed, and returns it with its signature.
@@ -125,10 +126,7 @@ func TestSignaturesChecked(t *testing.T) {
 			test.talk(c)
 			var options []engine.Option
 			if test.given != "" {
-				keys, err := jws.ParseKeySet([]byte(test.given))
-				if err != nil {
-					t.Fatal(err)
-				}
+				keys := must.Get(jws.ParseKeySet([]byte(test.given)))(t)
 				options = append(options, signature.WithKeys("keys.json", keys))
 			}
 			var got []string
@@ -156,10 +154,7 @@ func TestSignaturesAreBounded(t *testing.T) {
 	one := strings.TrimPrefix(sealed(signedCard, withJKU, 1), strings.TrimSuffix(signedCard, "}")+`,"signatures":[`)
 	one = strings.TrimSuffix(one, "]}")
 	card := strings.TrimSuffix(signedCard, "}") + `,"signatures":[` + strings.Repeat(one+",", 99) + one + "]}"
-	keys, err := jws.ParseKeySet([]byte(keySetOf("k", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(jws.ParseKeySet([]byte(keySetOf("k", 1))))(t)
 	c := &enginetest.Conversation{T: t}
 	fetch(c, cardURL, card)
 	checked := 0

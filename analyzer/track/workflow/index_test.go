@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 func TestIndex(t *testing.T) {
@@ -55,9 +56,7 @@ func TestReadIsWhatWasTold(t *testing.T) {
 	for _, tt := range stories {
 		steps := play(t, tt.story)
 		memory := capture.NewMemory(capture.Info{})
-		if err := memory.Append(steps...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memory.Append(steps...))
 		live := &workflow.Index{}
 		e := engine.New(nil, workflow.Into(live.Put)...)
 		last := uint64(0)
@@ -65,10 +64,7 @@ func TestReadIsWhatWasTold(t *testing.T) {
 			e.Step(s)
 			last = max(last, s.Seq)
 		}
-		read, err := workflow.Read(context.Background(), memory)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(workflow.Read(context.Background(), memory))(t)
 		for n := uint64(1); n <= last; n++ {
 			if live.Of(n) != read.Of(n) {
 				t.Errorf("%s: %d: told %+v, read %+v", tt.name, n, live.Of(n), read.Of(n))

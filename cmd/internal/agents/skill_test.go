@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )
@@ -65,21 +66,14 @@ func TestMain(m *testing.M) {
 // program writes to a file that it was told to end.
 func startBooking(t *testing.T, told string) (c *client.Client, end func()) {
 	t.Helper()
-	list, err := skills([]string{"book=" + os.Args[0] + " book " + told})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(skills([]string{"book=" + os.Args[0] + " book " + told}))(t)
 	a, err := refagent.New("spec", refagent.Options{Card: []byte(skillCard), Skills: list})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	server := httptest.NewServer(a)
 	end = func() { a.Close(); server.Close() }
 	t.Cleanup(end)
 	c, err = client.New(client.Interface{URL: server.URL + a.Path(), Protocol: client.JSONRPC10}, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	return c, end
 }
@@ -94,10 +88,7 @@ func TestSkillPrograms(t *testing.T) {
 		"long":     {"TASK_STATE_FAILED", "wrote something that is not a step: a line of more than 1048576 bytes"},
 		"later":    {"TASK_STATE_COMPLETED", `"booked"`, `{"text":"12"},{"text":"A"}`, `{"data":{"eur":90}}`},
 	} {
-		r, err := c.Send(t.Context(), client.Text("book "+text), client.SendOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(c.Send(t.Context(), client.Text("book "+text), client.SendOptions{}))(t)
 		for _, w := range want {
 			if !strings.Contains(string(r.Raw), w) {
 				t.Errorf("%s: got %s, want %s in it", text, r.Raw, w)
@@ -145,9 +136,7 @@ func TestSkillFlags(t *testing.T) {
 		}
 	}
 	list, err := skills([]string{"fly=" + os.Args[0]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = refagent.New("spec", refagent.Options{Card: []byte(skillCard), Skills: list})
 	if err == nil || !strings.Contains(err.Error(), `no skill "fly" in the card; it has book`) {
 		t.Errorf("a skill that the card lacks: %v", err)

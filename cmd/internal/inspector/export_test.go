@@ -10,6 +10,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/source"
+	"a2atap/proxy/must"
 )
 
 // What the inspector exports is what a2atap export writes, and nothing is overwritten that is there.
@@ -25,10 +26,7 @@ func TestExporter(t *testing.T) {
 			seqs = []uint64{1, 2}
 		}
 		file := filepath.Join(dir, "out"+f.Ending)
-		size, err := e.Write(t.Context(), file, f, seqs, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		size := must.Get(e.Write(t.Context(), file, f, seqs, false))(t)
 		info, err := os.Stat(file)
 		if err != nil || info.Size() != size || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has %d bytes, said %d, mode %v: %v", f.Name, info.Size(), size, info.Mode(), err)
@@ -42,10 +40,7 @@ func TestExporter(t *testing.T) {
 		if f.Single || f.Name == "curl" {
 			continue
 		}
-		again, err := source.Open(cli.Env{}, file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(source.Open(cli.Env{}, file))(t)
 		if info, err := again.Info(t.Context()); err != nil || info.Exchanges != 2 {
 			t.Errorf("%s holds %d exchanges, %v", f.Name, info.Exchanges, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
 	"a2atap/proxy/hold"
+	"a2atap/proxy/must"
 	"a2atap/tui"
 )
 
@@ -44,19 +45,14 @@ func TestHoldAndEdit(t *testing.T) {
 		io.WriteString(w, `{"jsonrpc":"2.0","id":"a","result":{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"gone"}]}}}`)
 	}))
 	defer server.Close()
-	agent, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(url.Parse(server.URL))(t)
 	r, err := recorder.Start(recorder.Options{
 		Output: filepath.Join(t.TempDir(), "c.a2atap"),
 		Proxy: proxy.Options{
 			Taps: []proxy.TapSpec{{Name: "booker", Agent: agent, Listen: "127.0.0.1:0"}}, Hold: hold.NewDesk(),
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer cmdtest.Stop(t, r)
 	h := holderOf(r, nil)
 	for _, wrong := range []string{"op:", "op:SendMessage rule:x", "dur:>2s"} {
@@ -64,9 +60,7 @@ func TestHoldAndEdit(t *testing.T) {
 			t.Errorf("%s holds", wrong)
 		}
 	}
-	if err := h.Hold(true, true, "op:SendMessage"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Hold(true, true, "op:SendMessage"))
 	answer := make(chan string, 1)
 	go func() {
 		body := `{"jsonrpc":"2.0","id":"a","method":"SendMessage","params":{"message":{"messageId":"m-1","role":"ROLE_USER",` +
@@ -90,9 +84,7 @@ func TestHoldAndEdit(t *testing.T) {
 
 	m := heldOf(t, h, 1)[0]
 	text, err := h.Text(m.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	shown := m.Words + "\n" + strings.Join(m.Lines, "\n") + "\n" + string(text)
 	for _, secret := range []string{"qu3ry", "t0ken", "pa55"} {
 		if strings.Contains(shown, secret) {
@@ -111,9 +103,7 @@ func TestHoldAndEdit(t *testing.T) {
 			t.Errorf("%q is refused with %v, want %s", c.text, err, c.want)
 		}
 	}
-	if err := h.Edited(m.ID, []byte(strings.Replace(string(text), "two seats", "nine seats", 1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Edited(m.ID, []byte(strings.Replace(string(text), "two seats", "nine seats", 1))))
 	if words := <-got; !strings.HasPrefix(words, "qu3ry Bearer t0ken {") || !strings.Contains(words, "nine seats") ||
 		!strings.Contains(words, `"pa55"`) {
 		t.Errorf("the agent got %s", words)
@@ -123,9 +113,7 @@ func TestHoldAndEdit(t *testing.T) {
 	if text, err = h.Text(m.ID); err != nil || m.What != "answer" || !strings.Contains(string(text), "-- 1.response --\nHTTP/1.1 200 OK") {
 		t.Errorf("held is %+v with the text %s, %v", m, text, err)
 	}
-	if err := h.Edited(m.ID, []byte(strings.Replace(string(text), "gone", "here", 1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Edited(m.ID, []byte(strings.Replace(string(text), "gone", "here", 1))))
 	if words := <-answer; !strings.Contains(words, `"here"`) {
 		t.Errorf("the client got %s", words)
 	}

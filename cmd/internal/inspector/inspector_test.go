@@ -14,6 +14,8 @@ import (
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // A capture that nobody has judged, and that is too large to be judged before the inspector opens, is judged while one
@@ -21,10 +23,7 @@ import (
 // kept.
 func TestJudgedWhileInspected(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "c.a2atap")
-	to, err := redacted.Open(name, redacted.Options{Key: redact.NewKey()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(redacted.Open(name, redacted.Options{Key: redact.NewKey()}))(t)
 	for n := range uint64(judgedFirst + 1) {
 		err := to.Append(
 			capture.Step{Seq: n + 1, What: capture.Opened{
@@ -33,19 +32,12 @@ func TestJudgedWhileInspected(t *testing.T) {
 			capture.Step{Seq: n + 1, What: capture.RequestEnd{}},
 			capture.Step{Seq: n + 1, What: capture.Closed{}},
 		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, to.Close())
 	e := cli.Env{Out: io.Discard, Err: io.Discard}
 	open := func() (capture.Source, *judged.Capture, <-chan struct{}) {
-		src, err := (*source.Flags)(nil).Follow(e, name, source.Forever)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get((*source.Flags)(nil).Follow(e, name, source.Forever))(t)
 		j, making := inspected(t.Context(), e, name, src)
 		if j == nil {
 			t.Fatal("there is no reading")
@@ -53,12 +45,8 @@ func TestJudgedWhileInspected(t *testing.T) {
 		return src, j, making
 	}
 	end := func(src capture.Source, j *judged.Capture) {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := src.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, j.Close())
+		expect.OK(t, src.Close())
 	}
 	left := func(src capture.Source, j *judged.Capture, making <-chan struct{}) {
 		end(src, j)

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 	"a2atap/tui"
 )
@@ -25,10 +26,7 @@ import (
 // liveAgent starts the reference agent spec, and returns its URL.
 func liveAgent(t *testing.T) string {
 	t.Helper()
-	agent, err := refagent.New("spec", refagent.Options{StepTime: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(refagent.New("spec", refagent.Options{StepTime: 1}))(t)
 	server := httptest.NewServer(agent)
 	t.Cleanup(func() {
 		server.Close()
@@ -55,11 +53,7 @@ func sentBefore(agent, secret string) *capture.Exchange {
 
 func inMemory(t *testing.T, list ...*capture.Exchange) *capture.Memory {
 	t.Helper()
-	m, err := capture.ReadMemory(capture.Info{Name: "c.a2atap"}, capture.Each(list...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(capture.ReadMemory(capture.Info{Name: "c.a2atap"}, capture.Each(list...)))(t)
 }
 
 // A request is sent again as it was, but for secrets, and kept in a capture of its own.
@@ -70,10 +64,7 @@ func TestResendToAgent(t *testing.T) {
 	src := inMemory(t, x)
 	file := filepath.Join(t.TempDir(), "c-resent.a2atap")
 	s := &resender{e: cli.Env{Getenv: func(string) string { return "" }, Err: os.Stderr}, src: src, file: file}
-	out, err := s.request(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.request(t.Context(), x))(t)
 	if want := "POST " + x.Agent.URL + "/spec?a=b"; out.What != want || out.File != file || len(out.Remote) > 0 {
 		t.Errorf("it says %q, %q, %v", out.What, out.File, out.Remote)
 	}
@@ -81,10 +72,7 @@ func TestResendToAgent(t *testing.T) {
 		t.Errorf("of secrets it says %q", got)
 	}
 	for n := uint64(1); n <= 2; n++ { // the second is appended
-		sent, err := out.Send(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		sent := must.Get(out.Send(t.Context()))(t)
 		if sent.Exchange.Seq != n || sent.File != file || !sent.Exchange.Replayed {
 			t.Errorf("sent as %d into %s", sent.Exchange.Seq, sent.File)
 		}
@@ -95,10 +83,7 @@ func TestResendToAgent(t *testing.T) {
 			t.Errorf("the agent answers %q", body)
 		}
 	}
-	kept, err := source.Open(s.e, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(source.Open(s.e, file))(t)
 	defer kept.Close()
 	if info, err := kept.Info(t.Context()); err != nil || info.Exchanges != 2 {
 		t.Errorf("kept %d exchanges, %v", info.Exchanges, err)
@@ -110,10 +95,7 @@ func TestResendEdited(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	x := sentBefore(liveAgent(t), "s")
 	s := &resender{e: cli.Env{}, src: inMemory(t, x), file: filepath.Join(t.TempDir(), "r.a2atap")}
-	out, err := s.request(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.request(t.Context(), x))(t)
 	text := string(out.Text)
 	for _, words := range []string{
 		"-- 1.request --\nPOST /spec?key=s&a=b HTTP/1.1\n", `"text": "task-lifecycle: two seats"`, "Save this",
@@ -126,9 +108,7 @@ func TestResendEdited(t *testing.T) {
 		t.Errorf("the editor gets what it does not need:\n%s", text)
 	}
 	edited, err := out.Edited([]byte(strings.Replace(text, "task-lifecycle: two seats", "task-failure please", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	sent, err := edited.Send(t.Context())
 	if err != nil || !strings.Contains(string(sent.Exchange.Request.Body.Data), "task-failure please") {
 		t.Fatalf("sent %v, %v", sent, err)
@@ -150,24 +130,16 @@ func TestResendEdited(t *testing.T) {
 func TestResendThroughTap(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	at := liveAgent(t)
-	agent, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(url.Parse(at))(t)
 	dir := t.TempDir()
 	r, err := recorder.Start(recorder.Options{
 		Output: filepath.Join(dir, "c.a2atap"),
 		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "booker", Agent: agent, Listen: "127.0.0.1:0"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer cmdtest.Stop(t, r)
 	s := resenderOf(r, cli.Env{}, r.Source())
-	out, err := s.request(t.Context(), sentBefore(at, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.request(t.Context(), sentBefore(at, "s")))(t)
 	if out.File != "" || !strings.Contains(out.What, r.Taps()[0].Addr()) {
 		t.Errorf("it is sent as %q into %q", out.What, out.File)
 	}
@@ -210,9 +182,7 @@ func TestResendRefuses(t *testing.T) {
 	}
 	x := sentBefore("http://127.0.0.1:1/spec", "s")
 	out, err := s.request(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := out.Send(t.Context()); err == nil || !strings.Contains(err.Error(), "connect to 127.0.0.1:1") {
 		t.Errorf("an agent that is down: %v", err)
 	}
@@ -235,14 +205,8 @@ func TestResendThroughTapOfAnotherAgent(t *testing.T) {
 		"booker": {"http://127.0.0.1:7001", "https://prod.example/spec"},
 	}}
 	x := sentBefore(before+"/spec", "s")
-	one, err := s.request(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := s.task(t.Context(), inMemory(t, x), []uint64{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(s.request(t.Context(), x))(t)
+	task := must.Get(s.task(t.Context(), inMemory(t, x), []uint64{1}))(t)
 	for what, out := range map[string]*tui.Outgoing{"request": one, "task": task} {
 		if !slices.Equal(out.Remote, []string{"prod.example"}) ||
 			!slices.Contains(out.Remarks, "the tap of booker leads to https://prod.example/spec now; this went to "+before) {
@@ -271,17 +235,9 @@ func TestResendKeepsNoNamedSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "r.a2atap")
 	s := &resender{e: cli.Env{Getenv: os.Getenv}, file: file, src: inMemory(t, x, card)}
 	x.Request.Head = []byte(strings.Replace(string(x.Request.Head), "Authorization: Bearer ", "X-Booking: hunter-two", 1))
-	out, err := s.request(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Send(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := source.Open(cli.Env{Err: io.Discard, Getenv: os.Getenv}, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.request(t.Context(), x))(t)
+	must.Get(out.Send(t.Context()))(t)
+	kept := must.Get(source.Open(cli.Env{Err: io.Discard, Getenv: os.Getenv}, file))(t)
 	defer kept.Close()
 	for sent, err := range kept.Exchanges(t.Context(), 1) {
 		if head := string(sent.Request.Head); err != nil || !strings.Contains(head, "X-Booking: redacted.") {

@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // follow follows a source until the test ends.
@@ -47,10 +48,7 @@ func whole(n judged.Followed) bool { return n.Whole && n.Err == nil }
 // openFile opens a file until the test ends.
 func openFile(t *testing.T, file string) capture.Source {
 	t.Helper()
-	src, err := source.OpenFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(source.OpenFile(file))(t)
 	t.Cleanup(func() { src.Close() })
 	return src
 }
@@ -102,8 +100,6 @@ func TestFollowAfterFailures(t *testing.T) {
 	for _, want := range []string{"a rule panicked: a mistake of ours", io.ErrUnexpectedEOF.Error()} {
 		until(t, f, func(n judged.Followed) bool { return n.Err != nil && strings.Contains(n.Err.Error(), want) })
 	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Close())
 	until(t, f, whole)
 }

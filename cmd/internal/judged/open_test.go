@@ -11,6 +11,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/source"
+	"a2atap/proxy/must"
 )
 
 // The filter chooses the same findings of few exchanges, which are looked up, and of many, which are read through.
@@ -24,31 +25,15 @@ func TestSelectedFindings(t *testing.T) {
 				i+1, []string{"tasks/get", "tasks/cancel"}[i%2])
 		}
 		name := filepath.Join(t.TempDir(), "c.jsonl")
-		if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text.String()), 0o600))
 		e := cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now}
-		src, err := source.Open(e, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(source.Open(e, name))(t)
 		defer src.Close()
-		j, err := Open(t.Context(), e, "check", name, src, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := j.Complete(t.Context(), src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(Open(t.Context(), e, "check", name, src, false))(t)
+		result := must.Get(j.Complete(t.Context(), src))(t)
 		found := len(result.Findings)
-		keep, err := ParseSelection("op:GetTask", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := keep.findings(t.Context(), j, result); err != nil {
-			t.Fatal(err)
-		}
+		keep := must.Get(ParseSelection("op:GetTask", ""))(t)
+		must.Do(t, keep.findings(t.Context(), j, result))
 		if found != n || len(result.Findings) != (n+1)/2 {
 			t.Errorf("of %d findings %d are left, want %d of %d", found, len(result.Findings), (n+1)/2, n)
 		}

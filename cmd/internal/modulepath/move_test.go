@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/must"
 )
 
 // A small module is moved twice: what names packages changes, and nothing else does.
@@ -33,12 +35,8 @@ func TestMove(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range before {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o755))
 	}
 	for _, step := range []struct {
 		to, says string
@@ -54,10 +52,7 @@ func TestMove(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %s", step.to, code, out.String(), errs.String())
 		}
 		for name, want := range step.want {
-			got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))))(t)
 			if diff := cmp.Diff(want, string(got)); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", step.to, name, diff)
 			}

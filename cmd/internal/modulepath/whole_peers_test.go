@@ -9,17 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
-// A copy of this module under another path builds, is vetted and formatted, and what is sensitive to the path passes its
-// tests there.
+// In a copy of this module under another path all imports lead somewhere, those of tests, too, it is formatted, and what is
+// sensitive to the path passes its tests there. The rest is the same text as here.
 func TestWholeModuleMoves(t *testing.T) {
 	const root = "../../.."
 	dir := t.TempDir()
-	list, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(exec.Command("git", "-C", root, "ls-files", "-z").Output())(t)
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
 		copyFile(t, filepath.Join(root, name), filepath.Join(dir, name))
 	}
@@ -39,8 +38,7 @@ func TestWholeModuleMoves(t *testing.T) {
 	if unformatted := do("go", "tool", "gofumpt", "-l", "."); unformatted != "" {
 		t.Errorf("gofumpt would change %s", unformatted)
 	}
-	do("go", "build", "./...")
-	do("go", "vet", "./...")
+	do("go", "list", "-tags", "peers", "-test", "-deps", "./...")
 	do("go", "test", "-vet=off", "./tui/unasked", "./analyzer/report", "./cmd/internal/modulepath")
 	do("go", "test", "-vet=off", "./cmd/a2atap", "-run", "Arrows|CaptureRooms|Families|Picture|Uses|CIJobs|NoTerminal|Topics|Readme")
 	if old := grep(t, dir, `"a2atap/cmd/a2atap"`); old != "" {
@@ -57,18 +55,8 @@ func grep(t *testing.T, dir, text string) string {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, info.Mode().Perm()); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(from))(t)
+	info := must.Get(os.Stat(from))(t)
+	must.Do(t, os.MkdirAll(filepath.Dir(to), 0o755))
+	must.Do(t, os.WriteFile(to, text, info.Mode().Perm()))
 }

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/tui/text"
 )
 
@@ -29,13 +30,9 @@ func TestTreeOfLongNames(t *testing.T) {
 		}
 		row := rowOf(x)
 		row.Tasks = []string{"0190a5c4-0000-7000-8000-000000000001"}
-		if err := p.Print(&Shown{Row: row}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Print(&Shown{Row: row}))
 	}
-	if err := p.End(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.End())
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if len(lines) != depth || strings.Contains(out.String(), "\x1b") {
 		t.Fatalf("%d lines:\n%s", len(lines), out.String())
@@ -83,12 +80,8 @@ func TestTreeFitsTheTerminal(t *testing.T) {
 		}
 		row := rowOf(x)
 		row.Found = []kept.Found{{Rule: "stream-closed", Severity: analysis.Warning}}
-		if err := p.Print(&Shown{Row: row}); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.End(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Print(&Shown{Row: row}))
+		must.Do(t, p.End())
 		line := strings.TrimSuffix(out.String(), "\n")
 		if got := text.Columns(line); got > width {
 			t.Errorf("at %d the line is %d wide: %q", width, got, line)

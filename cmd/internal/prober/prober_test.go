@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -37,9 +38,7 @@ func TestProtocolsToProbe(t *testing.T) {
 		"--no-card --dialect 1.0 --skill abc": {client.JSONRPC10, client.REST10, client.GRPC10},
 	} {
 		var o target
-		if err := probeFlags(&o).Parse(strings.Fields(flags)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, probeFlags(&o).Parse(strings.Fields(flags)))
 		agents, err := o.agents(cli.Env{Getenv: os.Getenv}, []string{"http://127.0.0.1:1"})
 		if err != nil {
 			t.Errorf("%s: %v", flags, err)
@@ -70,9 +69,7 @@ func TestNamesOfProbedAgents(t *testing.T) {
 		"a2a:http://a:1 booker=a2a:http://a1": "a:1 booker",
 	} {
 		var o target
-		if err := probeFlags(&o).Parse(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, probeFlags(&o).Parse(nil))
 		agents, err := o.agents(cli.Env{Getenv: os.Getenv}, strings.Fields(args))
 		if err != nil {
 			t.Errorf("%s: %v", args, err)

@@ -5,17 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 func TestWhyNothingCame(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	node := filepath.Join(t.TempDir(), "node")
-	if err := os.WriteFile(node, []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(node, []byte("#!/bin/sh\n"), 0o700))
 	for program, first := range map[string]string{
 		self: "it is a Go program", node: "Node.js before 22.21 and 24",
 		"/bin/sh": "the program uses no proxy for localhost", "/nowhere": "the program uses no proxy for localhost",

@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 // stuck is a rule that judges nothing before it is released.
@@ -42,10 +43,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}`)
 	}))
 	defer agent.Close()
-	address, err := url.Parse(agent.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(agent.URL))(t)
 	release := make(chan struct{})
 	said := make(chan string, 1)
 	path := filepath.Join(t.TempDir(), "c.a2atap")
@@ -56,9 +54,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 			close(release)
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	client := &http.Client{Timeout: cmdtest.Patience}
 	defer client.CloseIdleConnections()
 	var load sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy"
+	"a2atap/proxy/must"
 )
 
 // A rule that panics ends judging, which is said at once and at the end, and nothing else: traffic passes and is
@@ -19,10 +20,7 @@ import (
 func TestPanickingRuleStopsNothing(t *testing.T) {
 	agent := httptest.NewServer(http.NotFoundHandler())
 	defer agent.Close()
-	address, err := url.Parse(agent.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(agent.URL))(t)
 	wrong := stuck(nil)
 	wrong.Check = func(*analysis.Pass) { panic("index out of range") }
 	noticed := make(chan string, 10)
@@ -30,9 +28,7 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 		Output: filepath.Join(t.TempDir(), "c.a2atap"), Listener: hears{notice: func(text string) { noticed <- text }},
 		Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}}, Rules: []*analysis.Rule{wrong},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	client := &http.Client{Timeout: cmdtest.Patience}
 	defer client.CloseIdleConnections()
 	call := func() {

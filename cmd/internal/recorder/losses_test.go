@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -105,9 +106,7 @@ func troubled(t *testing.T, trouble trouble, policy recording.Policy, mended boo
 	awaitEnds(t, r.store, 20) // else what comes too late is these, and nothing is lost with them
 	failing.Store(true)
 	if trouble.begin != nil {
-		if err := trouble.begin(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, trouble.begin(path))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
 	defer cancel()
@@ -134,9 +133,7 @@ func troubled(t *testing.T, trouble trouble, policy recording.Policy, mended boo
 	if mended {
 		failing.Store(false)
 		if trouble.mend != nil {
-			if err := trouble.mend(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, trouble.mend(path))
 		}
 		<-sent
 		s.Send(20)
@@ -235,9 +232,7 @@ func awaitEnds(t *testing.T, src capture.Source, n int) {
 			t.Fatalf("%d exchanges have not ended: %v", n, err)
 		}
 		for step, err := range src.Steps(ctx, from) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			from = step.Arrival + 1
 			if _, ended := step.What.(capture.Closed); ended {
 				n--
@@ -257,22 +252,14 @@ func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats re
 			return
 		}
 	}
-	src, readErr := bolt.Read(path)
-	if readErr != nil {
-		t.Fatal(readErr)
-	}
+	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
 	n := uint64(0)
 	for _, err := range src.Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		n++
 	}
-	info, readErr := src.Info(t.Context())
-	if readErr != nil {
-		t.Fatal(readErr)
-	}
+	info := must.Get(src.Info(t.Context()))(t)
 	if n != stats.Exchanges {
 		t.Errorf("%d exchanges in the file, %d are said to be recorded", n, stats.Exchanges)
 	}
@@ -288,15 +275,9 @@ func checkFile(t *testing.T, trouble trouble, path string, mended bool, stats re
 // recordFrom starts a recording of a tap in front of an agent that answers everything.
 func recordFrom(t *testing.T, o Options) *Recording {
 	t.Helper()
-	to, err := url.Parse(cmdtest.NoiseAgent(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(cmdtest.NoiseAgent(t)))(t)
 	o.Proxy.Taps = []proxy.TapSpec{{Name: "a", Agent: to, Listen: "127.0.0.1:0"}}
-	r, err := Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Start(o))(t)
 	t.Cleanup(func() { r.store.Reader.Close() })
 	return r
 }

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/must"
 )
 
 // recorded returns the name of a capture with one exchange, of a recording that has ended.
@@ -21,9 +22,7 @@ func recorded(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	store, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = store.Append(
 		capture.Step{Seq: 1, What: capture.Opened{
 			Started: time.Unix(1, 0).UTC(),
@@ -31,26 +30,19 @@ func recorded(t *testing.T) string {
 		}},
 		capture.Step{Seq: 1, What: capture.Closed{}},
 	)
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, store.Close()))
 	return path
 }
 
 // recordInto starts a recording of a tap to which nothing is sent.
 func recordInto(t *testing.T, path string) *Recording {
 	t.Helper()
-	agent, err := url.Parse("http://127.0.0.1:9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := must.Get(url.Parse("http://127.0.0.1:9"))(t)
 	r, err := Start(Options{
 		Output: path,
 		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: agent, Listen: "127.0.0.1:0"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -63,19 +55,14 @@ func TestAppendingNothingEnds(t *testing.T) {
 
 // A follower that is told that there is a step must find it: otherwise it asks again, forever.
 func TestAdditionWaitsForWhatItYields(t *testing.T) {
-	store, err := bolt.Open(recorded(t), bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(recorded(t), bolt.Options{}))(t)
 	src := &addition{Source: store, after: store.Position()}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := src.Wait(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting for the first step of an empty recording returns %v, want that of the context", err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Close())
 	if err := src.Wait(t.Context(), 1); !errors.Is(err, capture.ErrEnded) {
 		t.Errorf("waiting after the end returns %v, want that it has ended", err)
 	}

@@ -15,16 +15,14 @@ import (
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/fleet"
+	"a2atap/proxy/must"
 )
 
 // While a NATS server takes connections and says nothing, traffic passes and is stored and judged as ever, and the end
 // takes no longer than it may.
 func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var conns sync.WaitGroup
 	taken := make(chan struct{}, 100)
 	conns.Go(func() {
@@ -46,14 +44,8 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 		io.WriteString(w, "{}") //nolint:errcheck // the client would say so
 	}))
 	defer agent.Close()
-	at, err := url.Parse(agent.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, err := fleet.ParseAddress("nats://" + silent.Addr().String() + "/traffic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(url.Parse(agent.URL))(t)
+	address := must.Get(fleet.ParseAddress("nats://" + silent.Addr().String() + "/traffic"))(t)
 	var mu sync.Mutex
 	var events []shipment.Event
 	r, err := Start(Options{
@@ -68,24 +60,17 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 			events = append(events, v)
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	<-taken
 	const requests = 200
 	client := &http.Client{Transport: &http.Transport{}, Timeout: cmdtest.Patience}
 	for range requests {
-		answer, err := client.Get(r.Taps()[0].URL() + "/tasks/t1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(client.Get(r.Taps()[0].URL() + "/tasks/t1"))(t)
 		io.Copy(io.Discard, answer.Body) //nolint:errcheck // the record has it
 		answer.Body.Close()
 	}
 	client.CloseIdleConnections()
-	if err := r.store.Wait(t.Context(), requests); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.store.Wait(t.Context(), requests))
 	if s := r.shipment.Shipper.Status(); s.Asked {
 		t.Errorf("the shipper is not stuck: %+v", s)
 	}

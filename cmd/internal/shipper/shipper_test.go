@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // A brokenSpool is a capture whose reading is our mistake.
@@ -27,15 +28,9 @@ func (brokenSpool) Blocks(context.Context, uint64) iter.Seq2[bolt.Block, error] 
 // Shipping that a mistake of ours has ended says so at once, and not with the end of the recording.
 func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
 	server := fleettest.Start(t)
-	address, err := fleet.ParseAddress(server.URL("traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(fleet.ParseAddress(server.URL("traffic")))(t)
 	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
-	src, err := bolt.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(bolt.Read(file))(t)
 	defer src.Close()
 	to := &shipment.To{Address: address, Options: fleet.ShipOptions{Host: "here"}}
 	events := make(chan shipment.Event, 10)

@@ -21,6 +21,7 @@ import (
 	"a2atap/proxy/capture/merge"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // A recorder that is heard of once more, after all had ended, ends again: who follows until the end is not kept.
@@ -29,27 +30,16 @@ func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 	server := fleettest.Start(t)
 	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
 	cmdtest.Ship(t, server, "north", file)
-	address, err := fleet.ParseAddress(server.URL("traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(fleet.ParseAddress(server.URL("traffic")))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
-	conn, err := fleet.Connect(ctx, address, fleet.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(fleet.Connect(ctx, address, fleet.Options{}))(t)
 	defer conn.Close()
-	reader, err := fleet.NewReader(conn, fleet.ReadOptions{Folder: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(fleet.NewReader(conn, fleet.ReadOptions{Folder: t.TempDir()}))(t)
 	defer reader.Close()
 	f := &stream{reader: reader}
 	defer f.working.Wait()
 	defer cancel()
-	if err := reader.Read(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Read(ctx))
 	f.working.Go(func() { f.watch(ctx, false) })                         //nolint:errcheck // it has none
 	f.working.Go(func() { reader.Follow(ctx, func(fleet.Recorded) {}) }) //nolint:errcheck // that of the context
 	src := reader.Recorded()[0].Source
@@ -58,16 +48,12 @@ func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 		t.Fatalf("it has ended: %v", err)
 	}
 	info, err := src.Info(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmdtest.Ship(t, server, "north", cmdtest.OneExchange(t, file, 2))
 	for err = capture.ErrEnded; errors.Is(err, capture.ErrEnded); { // until it is heard of
 		err = src.Wait(ctx, info.Arrivals+3)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := src.Wait(ctx, never); !errors.Is(err, capture.ErrEnded) {
 		t.Errorf("it has ended again: %v", err)
 	}
@@ -155,38 +141,20 @@ func TestFirstRecorderThatAnswers(t *testing.T) {
 	other := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "other.a2atap"), 1)
 	cmdtest.Ship(t, server, "south", other) // which makes the stream
 	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
-	recorded, err := bolt.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must.Get(bolt.Read(file))(t)
 	defer recorded.Close()
-	info, err := recorded.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := nats.Connect(strings.TrimSuffix(server.URL("traffic"), "/traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(recorded.Info(t.Context()))(t)
+	conn := must.Get(nats.Connect(strings.TrimSuffix(server.URL("traffic"), "/traffic")))(t)
 	defer conn.Close()
 	answer, err := json.Marshal(fleet.Answer{
 		Recorder: fleet.Recorder{Host: "north", Name: "c.a2atap", Capture: info.ID, Live: true, Committed: 3},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Subscribe("a2atap-hosts.traffic", func(m *nats.Msg) { m.Respond(answer) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Get(conn.Subscribe("a2atap-hosts.traffic", func(m *nats.Msg) { m.Respond(answer) }))(t)
+	must.Do(t, conn.Flush())
 	e := cli.Env{Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
 	from := &Flags{nats: &cli.NATSFlags{}, hosts: []string{"north"}}
-	src, err := from.OpenStream(t.Context(), e, server.URL("traffic"), Forever)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(from.OpenStream(t.Context(), e, server.URL("traffic"), Forever))(t)
 	defer src.Close()
 	f := src.(*stream)
 	found := 0

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 )
 
 const namingCard = `{"name":"a","version":"1","securitySchemes":{` +
@@ -27,10 +28,7 @@ func cardAtTheEnd(t *testing.T, exchanges, judged uint64) string {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path := filepath.Join(t.TempDir(), "c.a2atap")
-	store, err := bolt.Open(path, bolt.Options{Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bolt.Open(path, bolt.Options{Tool: "test"}))(t)
 	sink := (&redacted.Options{Key: redact.NewKey()}).Sink(store)
 	for seq := uint64(1); seq <= exchanges; seq++ {
 		head, body := "GET /rooms?seat=window HTTP/1.1\r\nHost: a\r\nX-Booking: window\r\n\r\n", `{}`
@@ -47,27 +45,20 @@ func cardAtTheEnd(t *testing.T, exchanges, judged uint64) string {
 			capture.Step{Seq: seq, What: capture.ResponseEnd{Size: int64(len(body))}},
 			capture.Step{Seq: seq, What: capture.Closed{}},
 		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if seq == judged {
 			if _, w, err := kept.Judge(t.Context(), rules.All, store, store.Keep, nil); err != nil || w.Err() != nil {
 				t.Fatal(err, w.Err())
 			}
 		}
 	}
-	if err := errors.Join(sink.Close(), store.Reader.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(sink.Close(), store.Reader.Close()))
 	return path
 }
 
 func mustOpen(t *testing.T, path string) capture.Source {
 	t.Helper()
-	src, err := OpenFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(OpenFile(path))(t)
 	t.Cleanup(func() { src.Close() })
 	return src
 }

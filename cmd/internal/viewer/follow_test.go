@@ -13,6 +13,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 // unterminated is a call whose only finding is made with its last step.
@@ -38,13 +39,8 @@ data: {"jsonrpc":"2.0","id":"r1","result":{"statusUpdate":{"taskId":"t1","contex
 // An exchange that ends while it is followed is chosen, and printed, with what its last step showed.
 func TestFollowedExchangeHasAllFindings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.txtar")
-	if err := os.WriteFile(path, []byte(unterminated), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := open.File(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(unterminated), 0o600))
+	file := must.Get(open.File(path))(t)
 	defer file.Close()
 	for _, c := range []struct{ format, filter, want string }{
 		{"json", "rule:sse-unterminated-event", `{"n":1,`},
@@ -62,16 +58,10 @@ func TestFollowedExchangeHasAllFindings(t *testing.T) {
 		go func() { ended <- s.run(context.Background()) }()
 		src.until(0) // what was there is printed
 		for step, err := range file.Steps(context.Background(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := m.Append(step); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, m.Append(step))
 		}
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Close())
 		if err := <-ended; err != nil || !strings.Contains("\n"+out.String(), c.want) || talk.Len() > 0 {
 			t.Errorf("%s %s: %v, %q, lacks %q in\n%s", c.format, c.filter, err, talk.String(), c.want, out.String())
 		}
@@ -80,10 +70,7 @@ func TestFollowedExchangeHasAllFindings(t *testing.T) {
 
 func showingOf(t *testing.T, o Options, src capture.Source) *showing {
 	t.Helper()
-	keep, err := judged.ParseSelection(o.Filter, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	keep := must.Get(judged.ParseSelection(o.Filter, ""))(t)
 	e := cli.Env{Now: time.Now, Getenv: func(string) string { return "" }}
 	return &showing{e: e, o: o, name: "c", src: src, keep: keep}
 }
@@ -110,20 +97,13 @@ func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
 
 // An interrupt is a good end also while what was there is printed, and what is said at the end is said then.
 func TestInterruptWhileBacklogIsPrinted(t *testing.T) {
-	session, err := open.File(filepath.Join("..", "..", "..", "tui", "testdata", "journey.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(open.File(filepath.Join("..", "..", "..", "tui", "testdata", "journey.txtar")))(t)
 	defer session.Close()
 	for _, format := range []string{"list", "json", "transcript"} {
 		m := capture.NewMemory(capture.Info{Name: "c"})
 		for step, err := range session.Steps(context.Background(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := m.Append(step); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, m.Append(step))
 		}
 		ctx, interrupt := context.WithCancel(context.Background())
 		var out, talk bytes.Buffer

@@ -22,6 +22,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,10 +42,7 @@ type reader struct {
 func serve(t *testing.T, src capture.Source) *reader {
 	t.Helper()
 	e := cli.Env{Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-	p, err := Listen(e, Options{Listen: "0"}, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Listen(e, Options{Listen: "0"}, "c"))(t)
 	p.show("c", src, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -64,10 +62,7 @@ func serve(t *testing.T, src capture.Source) *reader {
 // request makes a request with the token.
 func (r *reader) request(method, path string) *http.Request {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), method, r.base+path, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(r.t.Context(), method, r.base+path, nil))(r.t)
 	req.Header.Set("Authorization", "Bearer "+r.page.token)
 	return req
 }
@@ -75,15 +70,9 @@ func (r *reader) request(method, path string) *http.Request {
 // do returns status, head and body of an answer.
 func (r *reader) do(req *http.Request) (int, http.Header, string) {
 	r.t.Helper()
-	res, err := r.client.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	res := must.Get(r.client.Do(req))(r.t)
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(res.Body))(r.t)
 	return res.StatusCode, res.Header, string(body)
 }
 
@@ -110,10 +99,7 @@ func (r *reader) news(wanted func(news) bool) news {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
-	res, err := r.client.Do(r.request(http.MethodGet, "/api/events").WithContext(ctx))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	res := must.Get(r.client.Do(r.request(http.MethodGet, "/api/events").WithContext(ctx)))(r.t)
 	defer res.Body.Close()
 	if media := res.Header.Get("Content-Type"); media != "text/event-stream" {
 		r.t.Fatalf("events are %s", media)
@@ -127,9 +113,7 @@ func (r *reader) news(wanted func(news) bool) news {
 		}
 		last = data
 		var n news
-		if err := json.Unmarshal([]byte(data), &n); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, json.Unmarshal([]byte(data), &n))
 		if wanted(n) {
 			return n
 		}
@@ -143,10 +127,7 @@ func (r *reader) whole() news { return r.news(func(n news) bool { return n.Whole
 // recorded opens a file that is a capture.
 func recorded(t *testing.T, path ...string) capture.Source {
 	t.Helper()
-	src, err := open.File(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(open.File(filepath.Join(path...)))(t)
 	t.Cleanup(func() { src.Close() })
 	return src
 }
@@ -281,16 +262,12 @@ func TestGrowing(t *testing.T) {
 	go func() { told <- r.news(func(n news) bool { return n.Judged >= 3 && n.Live }) }()
 	var rest []capture.Step
 	for step, err := range session.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if step.Seq > 3 {
 			rest = append(rest, step)
 			continue
 		}
-		if err := m.Append(step); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Append(step))
 	}
 	<-told
 	var got rows
@@ -302,12 +279,8 @@ func TestGrowing(t *testing.T) {
 	if r.into("/api/part?name=verdict", &verdict); !strings.Contains(verdict.HTML, ">so far ") {
 		t.Errorf("the verdict on three exchanges is %.100s", verdict.HTML)
 	}
-	if err := m.Append(rest...); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Append(rest...))
+	must.Do(t, m.Close())
 	end := r.news(func(n news) bool { return n.Whole && !n.Live })
 	if end.Judged != end.Exchanges || end.Status != "findings" || !strings.HasPrefix(end.Verdict, "findings: ") {
 		t.Errorf("it ends as %+v", end)
@@ -371,10 +344,7 @@ func TestHostile(t *testing.T) {
 		var got fragment
 		r.into(path, &got)
 		seen = seen || strings.Contains(got.HTML, "&lt;script&gt;")
-		root, err := html.Parse(strings.NewReader(got.HTML))
-		if err != nil {
-			t.Fatal(err)
-		}
+		root := must.Get(html.Parse(strings.NewReader(got.HTML)))(t)
 		for e := range root.Descendants() {
 			if e.Type != html.ElementNode {
 				continue
@@ -433,9 +403,7 @@ func many(t *testing.T, n int) *capture.Memory {
 	t.Helper()
 	var session []*capture.Exchange
 	for x, err := range journey(t).Exchanges(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		session = append(session, x)
 	}
 	m, err := capture.ReadMemory(capture.Info{Name: "many"}, func(yield func(*capture.Exchange, error) bool) {
@@ -448,9 +416,7 @@ func many(t *testing.T, n int) *capture.Memory {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
@@ -513,20 +479,14 @@ func TestEndsWhileRead(t *testing.T) {
 		"HTTP/1.1": (*http.Protocols).SetHTTP1, "HTTP/2.0": (*http.Protocols).SetUnencryptedHTTP2,
 	} {
 		e := cli.Env{Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-		p, err := Listen(e, Options{Listen: "0"}, "c")
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Listen(e, Options{Listen: "0"}, "c"))(t)
 		m := capture.NewMemory(capture.Info{Name: "growing"})
 		p.Begin("c", m.Reader(), nil)
 		transport := &http.Transport{Protocols: new(http.Protocols)}
 		set(transport.Protocols, true)
 		r := &reader{t: t, page: p, client: &http.Client{Transport: transport}}
 		r.base, _, _ = strings.Cut(p.URL(), "/#")
-		res, err := r.client.Do(r.request(http.MethodGet, "/api/events"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(r.client.Do(r.request(http.MethodGet, "/api/events")))(t)
 		if _, err := res.Body.Read(make([]byte, 1)); err != nil || res.Proto != name {
 			t.Errorf("over %s: %v, %s", name, err, res.Proto)
 		}

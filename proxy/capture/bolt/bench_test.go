@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // benchSize is the payload of the exchanges of the benchmarks, in bytes.
@@ -39,21 +40,12 @@ func benchSteps(n int, keys bool) (exchanges [][]capture.Step, bytes int64) {
 
 func fillStore(b *testing.B, path string, exchanges [][]capture.Step) {
 	b.Helper()
-	s, err := Open(path, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(Open(path, Options{}))(b)
 	for _, steps := range exchanges {
-		if err := s.Append(steps...); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.Append(steps...))
 	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Reader.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, s.Close())
+	must.Do(b, s.Reader.Close())
 }
 
 // BenchmarkAppend records exchanges as fast as they can be stored, closing included.
@@ -71,20 +63,11 @@ func BenchmarkAppend(b *testing.B) {
 			b.ResetTimer()
 			fillStore(b, path, exchanges)
 			b.StopTimer()
-			db, err := segments.OpenReadOnly(path)
-			if err != nil {
-				b.Fatal(err)
-			}
+			db := must.Get(segments.OpenReadOnly(path))(b)
 			defer db.Close()
-			f, err := os.Open(path)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := must.Get(os.Open(path))(b)
 			defer f.Close()
-			m, err := pages.NewestMeta(f)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Get(pages.NewestMeta(f))(b)
 			b.ReportMetric(float64(pages.Product(m.PageSize, m.Pages))/float64(size), "file/payload")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "exchanges/s")
 		})
@@ -104,17 +87,12 @@ const benchExchanges = 100_000
 // BenchmarkScan reads all of a finished capture, by steps and by exchanges.
 func BenchmarkScan(b *testing.B) {
 	path := benchCapture(b, benchExchanges)
-	r, err := Read(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(Read(path))(b)
 	defer r.Close()
 	b.Run("steps", func(b *testing.B) {
 		for b.Loop() {
 			for _, err := range r.Steps(context.Background(), 1) {
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 			}
 		}
 		b.ReportMetric(float64(b.N)*benchExchanges/b.Elapsed().Seconds(), "exchanges/s")
@@ -122,9 +100,7 @@ func BenchmarkScan(b *testing.B) {
 	b.Run("exchanges", func(b *testing.B) {
 		for b.Loop() {
 			for _, err := range r.Exchanges(context.Background(), 1) {
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 			}
 		}
 		b.ReportMetric(float64(b.N)*benchExchanges/b.Elapsed().Seconds(), "exchanges/s")
@@ -135,15 +111,10 @@ func BenchmarkScan(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	path := benchCapture(b, benchExchanges)
 	read := func(b *testing.B, from uint64, n int) {
-		r, err := Read(path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		r := must.Get(Read(path))(b)
 		defer r.Close()
 		for _, err := range r.Exchanges(context.Background(), from) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			if n--; n == 0 {
 				break
 			}
@@ -161,10 +132,7 @@ func BenchmarkOpen(b *testing.B) {
 	})
 	b.Run("record", func(b *testing.B) {
 		for b.Loop() {
-			s, err := Open(path, Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(Open(path, Options{}))(b)
 			s.Close()
 			s.Reader.Close()
 		}

@@ -18,6 +18,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // endsWithin is how long a recorder may take to end on a machine that is busy with other tests.
@@ -103,9 +104,7 @@ func damagedBeneath(t *testing.T, seed uint64) (end damagedEnd, how []string) {
 	h.in.Close()
 	for line, ok := h.line(); ok; line, ok = h.line() {
 		if said, last := strings.CutPrefix(line, "end "); last {
-			if err := json.Unmarshal([]byte(said), &end); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(said), &end))
 		}
 	}
 	if err := h.cmd.Wait(); err != nil {
@@ -124,9 +123,7 @@ func scribble(t *testing.T, random *rand.Rand, path string) string {
 	before = append(before, make([]byte, max(page-len(before), (page-len(before)%page)%page))...)
 	how, after := damage(random, bytes.Clone(before))
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	whole := true
 	switch random.IntN(8) {
@@ -146,9 +143,7 @@ func scribble(t *testing.T, random *rand.Rand, path string) string {
 			_, err = f.WriteAt(after[at:end], int64(at))
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return how
 }
 

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // TestCheckFinds breaks each invariant of a capture.
@@ -74,10 +75,7 @@ func TestCheckFinds(t *testing.T) {
 				t.Fatal("before:", err)
 			}
 			update(t, path, c.spoil)
-			checkup, err := Examine(t.Context(), path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			checkup := must.Get(Examine(t.Context(), path, nil))(t)
 			if checkup.Sound() || len(checkup.Problems) != 1 {
 				t.Fatalf("problems %v, want one", checkup.Problems)
 			}
@@ -112,10 +110,7 @@ func TestExamineSays(t *testing.T) {
 	mustAppend(t, s, exchangeSteps(4, 100)[0])
 	mustClose(t, s)
 	var at, of uint64
-	c, err := Examine(t.Context(), path, func(arrival, last uint64) { at, of = arrival, last })
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Examine(t.Context(), path, func(arrival, last uint64) { at, of = arrival, last }))(t)
 	if !c.Sound() || !c.Ended || c.Exchanges != 4 || c.Steps != 22 || at != 22 || of != 22 {
 		t.Errorf("%+v, at %d of %d", c, at, of)
 	}
@@ -145,10 +140,7 @@ func TestDamageIsReportedOnce(t *testing.T) {
 		k, v := tx.Bucket(layout.BucketBlocks).Cursor().First()
 		return tx.Bucket(layout.BucketBlocks).Put(k, append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
 	})
-	c, err := Examine(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Examine(t.Context(), path, nil))(t)
 	if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), damaged+": blocks 8: ") {
 		t.Errorf("problems %v, want one", c.Problems)
 	}
@@ -170,10 +162,7 @@ func TestDamagedFreePages(t *testing.T) {
 			damage(data[list*uint64(os.Getpagesize()):])
 		}
 		path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), data)
-		c, err := Examine(t.Context(), path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Examine(t.Context(), path, nil))(t)
 		said = path + ": database: the list of free pages" + said
 		if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), said) {
 			t.Errorf("problems %v, want one of the database", c.Problems)
@@ -195,10 +184,7 @@ func TestManyProblems(t *testing.T) {
 		}
 		return nil
 	})
-	c, err := Examine(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Examine(t.Context(), path, nil))(t)
 	if len(c.Problems) != check.MaxProblems || c.More < 300-check.MaxProblems { // an exchange in two blocks is missed in both
 		t.Errorf("%d problems and %d more, want 300", len(c.Problems), c.More)
 	}
@@ -211,11 +197,6 @@ func TestManyProblems(t *testing.T) {
 // update changes a file as no recorder would.
 func update(t *testing.T, path string, change func(tx *bbolt.Tx) error) {
 	t.Helper()
-	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Update(change), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(bbolt.Open(path, 0o600, nil))(t)
+	must.Do(t, errors.Join(db.Update(change), db.Close()))
 }

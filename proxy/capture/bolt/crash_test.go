@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // TestKilledRecorder records in one process, under load, follows in another, and kills the recorder. What readers saw
@@ -44,9 +45,7 @@ func killedOnce(t *testing.T, path string, segment int64, crashes uint64) {
 	for want := before + 1000; uint64(len(seen)) < want; {
 		seen = append(seen, nextHash(t, follower))
 	}
-	if err := recorder.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recorder.cmd.Process.Kill())
 	for recorder.lines.Scan() {
 		committed = number(t, recorder.lines.Text())
 	}
@@ -73,10 +72,7 @@ func reopened(t *testing.T, path string) uint64 {
 	t.Helper()
 	before, lastSeq := uint64(0), uint64(0)
 	if _, err := os.Stat(path); err == nil {
-		info, err := mustRead(t, path).Info(patient(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(mustRead(t, path).Info(patient(t)))(t)
 		before, lastSeq = info.Arrivals, info.Exchanges
 	}
 	s := mustOpen(t, path, Options{})
@@ -99,9 +95,7 @@ func reopened(t *testing.T, path string) uint64 {
 		}
 	}
 	for x, err := range s.Exchanges(patient(t), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if x.State == capture.StateOpen {
 			t.Fatalf("exchange %d is still open", x.Seq)
 		}
@@ -113,14 +107,9 @@ func reopened(t *testing.T, path string) uint64 {
 // checkKilled looks at what a killed recorder left.
 func checkKilled(t *testing.T, path string, seen []uint64, committed uint64) {
 	t.Helper()
-	if err := Check(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Check(t.Context(), path))
 	r := mustRead(t, path)
-	info, err := r.Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(r.Info(patient(t)))(t)
 	if info.Live {
 		t.Error("the capture says that it is recorded")
 	}
@@ -144,9 +133,7 @@ func checkKilled(t *testing.T, path string, seen []uint64, committed uint64) {
 	}
 	interrupted := 0
 	for x, err := range r.Exchanges(patient(t), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if open[x.Seq] {
 			interrupted++
 		}
@@ -194,9 +181,5 @@ func nextHash(t *testing.T, h *helper) uint64 {
 
 func number(t *testing.T, s string) uint64 {
 	t.Helper()
-	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(strconv.ParseUint(strings.TrimSpace(s), 10, 64))(t)
 }

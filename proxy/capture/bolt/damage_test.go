@@ -16,13 +16,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // TestDamagedCaptures damages captures in ways that come of a seed. Whoever reads one gets all that was recorded, or an
@@ -79,10 +80,7 @@ type base struct {
 
 func newBase(t *testing.T, name, path string) *base {
 	t.Helper()
-	paths, err := segments.Paths(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(segments.Paths(path))(t)
 	b := &base{name: name}
 	for _, p := range paths {
 		b.files = append(b.files, readFile(t, p))
@@ -116,10 +114,7 @@ func TestRebuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), readFile(t, closedCapture(t, Options{}, 60)))
 			want := collect(t, mustRead(t, path), 1)
-			before, err := mustRead(t, path).Info(patient(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(mustRead(t, path).Info(patient(t)))(t)
 			update(t, path, spoil)
 			if _, err := Read(path); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "run a2atap doctor") {
 				t.Errorf("read: %v", err)
@@ -132,9 +127,7 @@ func TestRebuild(t *testing.T) {
 			if err != nil || !r.Whole() || r.Exchanges != 60 || int(r.Steps) != len(want) {
 				t.Fatalf("got %+v, error %v", r, err)
 			}
-			if diff := cmp.Diff(want, collect(t, mustRead(t, to), 1)); diff != "" {
-				t.Errorf("got +, want -:\n%s", diff)
-			}
+			expect.Same(t, "", want, collect(t, mustRead(t, to), 1))
 			after, err := mustRead(t, to).Info(patient(t))
 			if before.Name = after.Name; err != nil || after != before {
 				t.Errorf("got %+v, want %+v, error %v", after, before, err)
@@ -243,10 +236,7 @@ func (b *base) goesOn(t *testing.T, path string, seed uint64, how string) {
 	if err != nil {
 		t.Fatalf("%s, seed %d, %s: a recorder went on: %v", b.name, seed, how, err)
 	}
-	paths, err := segments.Paths(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(segments.Paths(path))(t)
 	if _, unread := readSteps(t.Context(), path); unread == nil {
 		for _, p := range c.Problems {
 			// Nothing is written any more into a segment before the last, so nobody asks which of its pages are free.

@@ -15,15 +15,13 @@ import (
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // keysOf returns the fingerprints that a capture names, and fails the test if it has a key inside.
 func keysOf(t *testing.T, path string) []string {
 	t.Helper()
-	c, err := Examine(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Examine(t.Context(), path, nil))(t)
 	if !c.Sound() || c.KeyInside {
 		t.Errorf("%v, with a key inside: %v", c.Problems, c.KeyInside)
 	}
@@ -65,15 +63,10 @@ func TestKeysAreBounded(t *testing.T) {
 // age makes a capture of format 1 of one in the present format: each of its segments has a key inside.
 func age(t *testing.T, path string, key []byte) {
 	t.Helper()
-	paths, err := segments.Paths(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(segments.Paths(path))(t)
 	for _, p := range paths {
 		db, err := bbolt.Open(p, 0o600, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		err = db.Update(func(tx *bbolt.Tx) error {
 			b := tx.Bucket(layout.BucketMeta)
 			for k, v := range map[string][]byte{"format": binary.AppendUvarint(nil, 1), "key": key} {
@@ -88,12 +81,8 @@ func age(t *testing.T, path string, key []byte) {
 				err = db.Update(remote.SumAgain)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, db.Close())
 		if n := bytes.Count(readFile(t, p), key); n < 2 {
 			t.Fatalf("%s has %d copies of the key", p, n)
 		}
@@ -153,16 +142,11 @@ func TestUpgradeWhileRead(t *testing.T) {
 	}
 	mustClose(t, s)
 	age(t, path, []byte("the key of a capture of format 1"))
-	reader, err := segments.OpenReadOnly(segments.Name(path, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(segments.OpenReadOnly(segments.Name(path, 2)))(t)
 	if s, err := Open(path, Options{}); !errors.Is(err, segments.ErrLocked) {
 		t.Errorf("got %v, %v", s, err)
 	}
-	if err := reader.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Close())
 	mustClose(t, mustOpen(t, path, Options{}))
 	keysOf(t, path)
 }
@@ -172,17 +156,12 @@ func TestEraseSparesWhatIsUsed(t *testing.T) {
 	path := newPath(t)
 	value := bytes.Repeat([]byte("recorded"), 4)
 	mustClose(t, mustOpen(t, path, Options{Tool: string(value)}))
-	db, err := segments.OpenDB(path, bbolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(segments.OpenDB(path, bbolt.Options{}))(t)
 	s := &segments.Segment{Path: path, DB: db}
 	if err := s.Erase(value); err != nil {
 		t.Error(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if info, err := mustRead(t, path).Info(patient(t)); err != nil || info.Tool != string(value) {
 		t.Errorf("tool %q, error %v", info.Tool, err)
 	}
@@ -193,10 +172,7 @@ func TestEraseSparesWhatIsUsed(t *testing.T) {
 
 func exchangesOf(t *testing.T, path string) []*capture.Exchange {
 	t.Helper()
-	r, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Read(path))(t)
 	defer r.Close() // a reader keeps finished segments open, and those could not be upgraded
 	all := capturetest.ReadAll(t, r)
 	if len(all) == 0 {

@@ -16,6 +16,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/must"
 )
 
 // TestDiskFull runs out of room in the middle of a recording, in a process of its own. What could not be stored is
@@ -25,9 +26,7 @@ func TestDiskFull(t *testing.T) {
 	path := newPath(t)
 	h := startHelper(t, "full", path, 0)
 	said, _ := h.line()
-	if err := h.cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.cmd.Wait())
 	if !strings.Contains(said, "steps were not stored") || !strings.Contains(said, "file too large") {
 		t.Errorf("close said %q", said)
 	}
@@ -130,9 +129,7 @@ func TestCommitsAfterOthers(t *testing.T) {
 	}
 	var with []uint64
 	for seq, err := range s.Find(patient(t), capture.Key{Kind: "task", Value: "task-5"}, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		with = append(with, seq)
 	}
 	var those []uint64

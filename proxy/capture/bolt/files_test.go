@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // openedBy returns the database that a reader has open of the first file.
@@ -36,17 +37,12 @@ func TestFilesStayOpen(t *testing.T) {
 	r := mustRead(t, path)
 	first := openedBy(r)
 	for range 100 {
-		if _, err := r.Exchange(patient(t), 2); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Exchange(patient(t), 2))(t)
 	}
 	if first == nil || openedBy(r) != first {
 		t.Error("the files were opened again, and nobody wrote them")
 	}
-	paths, err := segments.Paths(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(segments.Paths(path))(t)
 	for _, p := range paths {
 		s := &segments.Segment{Path: p}
 		if err := s.TryExclusive(0); err != nil {
@@ -98,10 +94,7 @@ func TestReaderNotices(t *testing.T) {
 		"a page of zeros": {func(t *testing.T, path string) {
 			data := readFile(t, path)
 			page := os.Getpagesize()
-			m, err := pages.NewestMeta(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(pages.NewestMeta(bytes.NewReader(data)))(t)
 			clear(data[int(m.Root)*page:][:page])
 			replaceFile(t, path, data)
 		}, 0, layout.ErrDamaged},
@@ -132,9 +125,7 @@ func TestReaderNotices(t *testing.T) {
 // replaceFile puts another file in the place of one.
 func replaceFile(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.Rename(writeFile(t, path+".new", data), path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(writeFile(t, path+".new", data), path))
 }
 
 // TestBlankSegmentIsFilled has a recorder go on in a segment that another did not get to fill in. The first file is not
@@ -162,10 +153,7 @@ func TestBlankSegmentIsFilled(t *testing.T) {
 func TestSegmentGoes(t *testing.T) {
 	path := closedCapture(t, Options{SegmentSize: 1}, 4)
 	r := mustRead(t, path)
-	paths, err := segments.Paths(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(segments.Paths(path))(t)
 	last := paths[len(paths)-1]
 	data := readFile(t, last)
 	os.Remove(last)
@@ -181,39 +169,27 @@ func TestSegmentGoes(t *testing.T) {
 // BenchmarkLook looks at a finished capture as the inspector does, page by page.
 func BenchmarkLook(b *testing.B) {
 	path := benchCapture(b, benchExchanges)
-	r, err := Read(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(Read(path))(b)
 	defer r.Close()
 	b.Run("info", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := r.Info(context.Background()); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(r.Info(context.Background()))(b)
 		}
 	})
 	b.Run("exchange", func(b *testing.B) {
 		for seq := uint64(1); b.Loop(); seq = (seq+7)%benchExchanges + 1 {
-			if _, err := r.Exchange(context.Background(), seq); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(r.Exchange(context.Background(), seq))(b)
 		}
 	})
 	b.Run("sound", func(b *testing.B) {
 		b.SetBytes(check.SizeOf(path))
 		for b.Loop() {
-			if err := r.Sound(context.Background(), nil); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, r.Sound(context.Background(), nil))
 		}
 	})
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			r, err := Read(path)
-			if err != nil {
-				b.Fatal(err)
-			}
+			r := must.Get(Read(path))(b)
 			r.Close()
 		}
 	})

@@ -20,6 +20,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // The test binary plays other processes: with helperJob in its environment it does that job on the capture helperPath
@@ -51,26 +52,15 @@ type helper struct {
 
 func startHelper(t *testing.T, job, path string, segment int64) *helper {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	cmd := exec.Command(exe)
 	// The race detector waits a second at the end of a process, unless it is told not to.
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", helperJob+"="+job, helperPath+"="+path,
 		helperSegment+"="+strconv.FormatInt(segment, 10))
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // TestIndexAgainstModel gives exchanges keys at random, in commits of random sizes, some long after the exchange began,
@@ -47,10 +48,7 @@ func TestIndexAgainstModel(t *testing.T) {
 		slices.Sort(want[k])
 		want[k] = slices.Compact(want[k])
 	}
-	set, err := remote.New(path).Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(remote.New(path).Open())(t)
 	defer set.Close()
 	if len(set) < 3 {
 		t.Fatalf("%d segments; the test wants more", len(set))
@@ -62,18 +60,13 @@ func TestIndexAgainstModel(t *testing.T) {
 		}
 		var got []uint64
 		for next := uint64(1); ; {
-			page, err := set.Find(layout.HashKey(k), next, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(set.Find(layout.HashKey(k), next, limit))(t)
 			if got = append(got, page...); len(page) < limit {
 				break
 			}
 			next = page[limit-1] + 1
 		}
-		if diff := cmp.Diff(all, got); diff != "" {
-			t.Errorf("%v in pages of %d: got +, want -:\n%s", k, limit, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%v in pages of %d", k, limit), all, got)
 	}
 }
 
@@ -83,9 +76,7 @@ func TestYoungRunsAreMerged(t *testing.T) {
 	path := newPath(t)
 	runs := func() (young, merged int) {
 		set, err := remote.New(path).Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer set.Close()
 		err = set[0].View(func(tx *bbolt.Tx) error {
 			return tx.Bucket(layout.BucketIndex).ForEach(func(k, _ []byte) error {
@@ -97,9 +88,7 @@ func TestYoungRunsAreMerged(t *testing.T) {
 				return nil
 			})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return young, merged
 	}
 	// Two recorders, so that the second takes over the young runs of the first.

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // closedCapture makes a finished capture of some exchanges and returns its path.
@@ -35,28 +36,20 @@ func closedCapture(t *testing.T, o Options, exchanges uint64) string {
 
 func writeFile(t *testing.T, path string, data []byte) string {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(path))(t)
 }
 
 // withMeta writes a value into the meta bucket of a capture.
 func withMeta(t *testing.T, path string, key, value []byte) string {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = db.Update(func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucketIfNotExists(layout.BucketMeta)
 		if err != nil {
@@ -64,9 +57,7 @@ func withMeta(t *testing.T, path string, key, value []byte) string {
 		}
 		return b.Put(key, value)
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, db.Close()))
 	return path
 }
 
@@ -75,13 +66,9 @@ func TestWhatIsNoCapture(t *testing.T) {
 	whole := readFile(t, closedCapture(t, Options{}, 200))
 	other := filepath.Join(t.TempDir(), "other.db")
 	db, err := bbolt.Open(other, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = db.Update(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, db.Close()))
 	for name, c := range map[string]struct {
 		data []byte
 		want error
@@ -162,9 +149,7 @@ func TestDamage(t *testing.T) {
 func TestWhatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	closed := filepath.Join(dir, "closed")
-	if err := os.Mkdir(closed, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(closed, 0o700))
 	for name, c := range map[string]struct {
 		path  string
 		read  string // what the error of Read says
@@ -208,10 +193,7 @@ func TestExplainedPermission(t *testing.T) {
 // TestKilledWhileCreating opens what is left of a recorder that was killed between creating a file and filling it in.
 func TestKilledWhileCreating(t *testing.T) {
 	path := newPath(t)
-	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(bbolt.Open(path, 0o600, nil))(t)
 	db.Close()
 	if _, err := Read(path); !errors.Is(err, capture.ErrFormat) {
 		t.Errorf("read: %v", err)
@@ -232,9 +214,7 @@ func TestSegmentsInDisorder(t *testing.T) {
 	}
 	move := func(t *testing.T, from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(from, to))
 	}
 	refused := func(t *testing.T, path, says string) {
 		t.Helper()
@@ -274,10 +254,7 @@ func TestSegmentsInDisorder(t *testing.T) {
 	})
 	t.Run("empty at the end", func(t *testing.T) {
 		path := build(t)
-		paths, err := segments.Paths(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := must.Get(segments.Paths(path))(t)
 		writeFile(t, segments.Name(path, uint64(len(paths))+1), nil)
 		if steps := collect(t, mustRead(t, path), 1); len(steps) != 28 {
 			t.Errorf("%d steps", len(steps))

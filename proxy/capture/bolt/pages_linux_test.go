@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 func TestDropPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
-	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(path, Options{}))(t)
 	defer s.Close()
 	noise := make([]byte, 4<<20)
 	for i := range noise {
@@ -26,9 +24,7 @@ func TestDropPages(t *testing.T) {
 	s.Flush()
 	read := func() (n int) {
 		for step, err := range s.Steps(context.Background(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if body, ok := step.What.(capture.RequestBody); ok {
 				n += len(body.Data)
 			}
@@ -39,9 +35,7 @@ func TestDropPages(t *testing.T) {
 		t.Fatalf("read %d bytes, want %d", n, len(noise))
 	}
 	before := mapped(t, path)
-	if err := s.DropPages(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.DropPages())
 	if after := mapped(t, path); after >= before {
 		t.Errorf("%d KiB of the file are in memory, %d before", after, before)
 	}
@@ -52,17 +46,12 @@ func TestDropPages(t *testing.T) {
 
 // mapped returns how many KiB of a file are resident in the process.
 func mapped(t *testing.T, path string) (kib int) {
-	maps, err := os.ReadFile("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(os.ReadFile("/proc/self/smaps"))(t)
 	_, rest, ok := strings.Cut(string(maps), path)
 	if !ok {
 		t.Fatalf("%s is not mapped", path)
 	}
 	_, rest, _ = strings.Cut(rest, "\nRss:")
-	if _, err := fmt.Sscan(rest, &kib); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscan(rest, &kib))(t)
 	return kib
 }

@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // fetches counts the blocks that a reader asks for.
@@ -51,9 +52,7 @@ func TestEndsOfALongStream(t *testing.T) {
 	r, f := stored(t, events)
 	var seqs []uint64
 	for x, err := range r.Ends(patient(t), 1, n) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		seqs = append(seqs, x.Seq)
 		if x.Seq != 2 {
 			continue
@@ -75,9 +74,7 @@ func TestStepsOfFromTheMiddle(t *testing.T) {
 	r, f := stored(t, events)
 	k := events / 2
 	for s, err := range r.StepsOf(patient(t), 2, uint64(7+4+k)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if e := s.What.(capture.ResponseEvent).Event; e.K != k || s.Arrival != uint64(7+4+k) {
 			t.Fatalf("event %d comes at %d, want %d", e.K, s.Arrival, k)
 		}
@@ -103,9 +100,7 @@ func TestStepsOfAfterACrash(t *testing.T) {
 		for _, from := range []uint64{1, 9, 100} {
 			last := capture.Step{}
 			for s, err := range r.StepsOf(patient(t), seq, from) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				last = s
 			}
 			c, closed := last.What.(capture.Closed)

@@ -16,16 +16,14 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/must"
 )
 
 // TestFollowersReadWhatIsStored lets readers in the recorder's process follow it, one from the beginning and others
 // that come later or leave in the middle, and compares what they saw with what is in the file.
 func TestFollowersReadWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
-	s, err := Open(path, Options{SegmentSize: 300 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(path, Options{SegmentSize: 300 << 10}))(t)
 	var followers sync.WaitGroup
 	seen := make([][]capture.Step, 3)
 	ready := make(chan struct{}, len(seen))
@@ -34,9 +32,7 @@ func TestFollowersReadWhatIsStored(t *testing.T) {
 	}
 	const exchanges = 400
 	for seq := range uint64(exchanges) {
-		if err := s.Append(exchangeSteps(seq+1, 2000)...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Append(exchangeSteps(seq+1, 2000)...))
 		if seq%25 == 0 {
 			s.Flush()
 		}
@@ -46,21 +42,14 @@ func TestFollowersReadWhatIsStored(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	followers.Wait()
 	s.Reader.Close()
-	r, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Read(path))(t)
 	defer r.Close()
 	var stored []capture.Step
 	for step, err := range r.Steps(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stored = append(stored, step)
 	}
 	for i := range seen {
@@ -254,14 +243,10 @@ func TestSlowFollower(t *testing.T) {
 	memory := 0
 	follow := func(most int) (fromMemory, read int) {
 		next := uint64(len(seen)) + 1
-		if err := s.Wait(patient(t), next); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Wait(patient(t), next))
 		before := memory
 		for step, err := range s.Steps(patient(t), next) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if step.Parsed != nil {
 				memory++
 			}

@@ -21,6 +21,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // killedCapture is what a recorder leaves that was killed: a copy of its files.
@@ -36,10 +38,7 @@ func killedCapture(t *testing.T, segment int64) string {
 	mustAppend(t, s, exchangeSteps(7, 100)[0])
 	s.Flush()
 	left := filepath.Join(t.TempDir(), "killed.a2atap")
-	paths, err := segments.Paths(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(segments.Paths(path))(t)
 	for i, p := range paths {
 		writeFile(t, segments.Name(left, uint64(i)+1), readFile(t, p))
 	}
@@ -64,14 +63,8 @@ func TestReplace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := mustRead(t, path)
-			info, err := r.Info(patient(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			mark, err := r.Mark(patient(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(r.Info(patient(t)))(t)
+			mark := must.Get(r.Mark(patient(t)))(t)
 			steps := readings(t.Context(), path)
 			for round := range 2 { // the second throws away what the first kept
 				want := make(map[string]string)
@@ -94,9 +87,7 @@ func TestReplace(t *testing.T) {
 					}
 					return put(capture.Entry{Key: []byte("removed")})
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				sameKept(t, "the same reader", want, keptOf(t, r))
 				sameKept(t, "another", want, keptOf(t, mustRead(t, path)))
 			}
@@ -116,9 +107,7 @@ func TestReplace(t *testing.T) {
 			if diff := cmp.Diff(steps, got); diff != "" {
 				t.Error(diff)
 			}
-			if err := Check(t.Context(), path); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, Check(t.Context(), path))
 			s := mustOpen(t, path, Options{})
 			mustAppend(t, s, exchangeSteps(s.Position().Seq+1, 100)...)
 			mustClose(t, s)
@@ -201,10 +190,7 @@ func TestReplaceWhileHeld(t *testing.T) {
 func TestKilledReplace(t *testing.T) {
 	t.Parallel()
 	path := killedCapture(t, 1)
-	info, err := mustRead(t, path).Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(mustRead(t, path).Info(patient(t)))(t)
 	for range 5 {
 		h := startHelper(t, "replace", path, 0)
 		for range 3 {
@@ -212,9 +198,7 @@ func TestKilledReplace(t *testing.T) {
 				t.Fatal("it does not begin")
 			}
 		}
-		if err := h.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.cmd.Process.Kill())
 		h.cmd.Wait()
 		r := mustRead(t, path)
 		got, err := r.Info(patient(t))
@@ -226,9 +210,7 @@ func TestKilledReplace(t *testing.T) {
 				t.Errorf("%q has %d bytes", k, len(v))
 			}
 		}
-		if err := Check(t.Context(), path); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, Check(t.Context(), path))
 	}
 	s := mustOpen(t, path, Options{})
 	if s.Position().Seq != info.Exchanges {
@@ -260,25 +242,16 @@ func TestUnwritable(t *testing.T) {
 	for name, want := range map[string]string{"read-only": "permission denied", "full": "file too large"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			folder, err := os.MkdirTemp("", "unwritable")
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := must.Get(os.MkdirTemp("", "unwritable"))(t)
 			t.Cleanup(func() { os.RemoveAll(folder) })
 			path := writeFile(t, filepath.Join(folder, "c.a2atap"), readFile(t, oldCapture(t, 3)))
-			if err := os.Chmod(folder, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(folder, 0o755))
 			if name == "read-only" {
-				if err := os.Chmod(path, 0o444); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chmod(path, 0o444))
 			}
 			h := startHelper(t, "unwritable", path, 0)
 			said, _ := h.line()
-			if err := h.cmd.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.cmd.Wait())
 			if !strings.Contains(said, want) {
 				t.Errorf("got %q, want %q", said, want)
 			}
@@ -287,9 +260,7 @@ func TestUnwritable(t *testing.T) {
 			} else if !bytes.Equal(readFile(t, path), readFile(t, kept(3))) {
 				t.Error("the file was changed")
 			}
-			if err := Check(t.Context(), path); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, Check(t.Context(), path))
 		})
 	}
 }
@@ -329,17 +300,13 @@ func TestEarlierSegmentsAreHidden(t *testing.T) {
 	t.Parallel()
 	path := killedCapture(t, 1)
 	held, err := segments.OpenReadOnly(segments.Name(path, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer held.Close()
 	r := mustRead(t, path)
 	err = r.Replace(patient(t), func(put func(...capture.Entry) error) error {
 		return put(capture.Entry{Key: []byte("old 3"), Value: []byte("new")}, capture.Entry{Key: []byte("a")})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	sameKept(t, "kept", map[string]string{"old 3": "new"}, keptOf(t, r))
 	left := 0
 	err = held.View(func(tx *bbolt.Tx) error {
@@ -382,8 +349,6 @@ func TestRecorderStartsUnderManyReaders(t *testing.T) {
 	}
 	stop()
 	for range cap(failed) {
-		if err := <-failed; err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, <-failed)
 	}
 }

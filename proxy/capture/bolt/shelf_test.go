@@ -25,6 +25,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // keptOf returns all that a shelf has, and compares it with what it has of each key and of parts of the range.
@@ -33,9 +35,7 @@ func keptOf(t *testing.T, s capture.Shelf) map[string]string {
 	all := make(map[string]string)
 	var keys [][]byte
 	for e, err := range s.KeptRange(patient(t), nil, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(keys) > 0 && bytes.Compare(keys[len(keys)-1], e.Key) >= 0 {
 			t.Fatalf("%x comes after %x", e.Key, keys[len(keys)-1])
 		}
@@ -56,9 +56,7 @@ func keptOf(t *testing.T, s capture.Shelf) map[string]string {
 	if n := len(keys); n > 2 {
 		var part [][]byte
 		for e, err := range s.KeptRange(patient(t), keys[1], keys[n-1]) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			part = append(part, e.Key)
 		}
 		if diff := cmp.Diff(keys[1:n-1], part); diff != "" {
@@ -70,9 +68,7 @@ func keptOf(t *testing.T, s capture.Shelf) map[string]string {
 
 func mustKeep(t *testing.T, s *Store, entries ...capture.Entry) {
 	t.Helper()
-	if err := s.Keep(entries...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Keep(entries...))
 }
 
 func sameKept(t *testing.T, what string, want, got map[string]string) {
@@ -125,14 +121,9 @@ func TestKeptAgainstModel(t *testing.T) {
 					sameKept(t, "socket", want, keptOf(t, socket))
 				}
 			}
-			before, err := s.Mark(patient(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(s.Mark(patient(t)))(t)
 			mustClose(t, s)
-			if err := s.KeepFailed(); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, s.KeepFailed())
 			for name, r := range map[string]*Reader{
 				"closed store": &s.Reader, "was socket": socket, "file": mustRead(t, path),
 			} {
@@ -155,9 +146,7 @@ func TestKeptAgainstModel(t *testing.T) {
 func TestKeepByItself(t *testing.T) {
 	path := closedCapture(t, Options{}, 2)
 	before, err := mustRead(t, path).Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := mustOpen(t, path, Options{Flush: time.Millisecond})
 	value := []byte("value")
 	mustKeep(t, s, capture.Entry{Key: []byte("k"), Value: value})
@@ -300,9 +289,7 @@ func TestTwoReadersOfAnotherProcess(t *testing.T) {
 	for round := 0; last < 50 && round < 100_000; round++ {
 		got, n := make(map[string]string), 0
 		for e, err := range []*Reader{a, b}[round%2].KeptRange(patient(t), nil, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got[string(e.Key)] = string(e.Value)
 		}
 		fmt.Sscan(got["last"], &n)
@@ -311,9 +298,7 @@ func TestTwoReadersOfAnotherProcess(t *testing.T) {
 		}
 		last = n
 	}
-	if err := recorder.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recorder.cmd.Process.Kill())
 	recorder.cmd.Wait()
 	after := keptOf(t, a)
 	sameKept(t, "the other reader", after, keptOf(t, b))
@@ -321,9 +306,7 @@ func TestTwoReadersOfAnotherProcess(t *testing.T) {
 	if fmt.Sscan(after["last"], &n); n < last || last < 50 {
 		t.Errorf("the last is %d after the kill, and was %d", n, last)
 	}
-	if err := Check(t.Context(), path); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, Check(t.Context(), path))
 }
 
 // helpKeep records and keeps entries until it is killed.
@@ -354,10 +337,7 @@ func helpKeep(path string) error {
 // TestOlderRecorder answers as recorders of format 2 do: it keeps nothing, and that is not an error.
 func TestOlderRecorder(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
-	info, err := mustRead(t, path).Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(mustRead(t, path).Info(patient(t)))(t)
 	stop := playRecorder(t, path, func(conn net.Conn) {
 		for {
 			body, err := remote.ReadFrame(conn, remote.MaxRequest)
@@ -449,12 +429,8 @@ func TestDamagedEntries(t *testing.T) {
 			readable(mustRead(t, path)) // through the socket
 			mustClose(t, s)
 			nothing := func(func(...capture.Entry) error) error { return nil }
-			if err := mustRead(t, path).Replace(patient(t), nothing); err != nil {
-				t.Error(err)
-			}
-			if err := Check(t.Context(), path); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, mustRead(t, path).Replace(patient(t), nothing))
+			expect.OK(t, Check(t.Context(), path))
 		})
 	}
 }
@@ -483,9 +459,7 @@ func TestDamagedReadingPages(t *testing.T) {
 	if diff := cmp.Diff(want, collect(t, r, 1)); diff != "" {
 		t.Error(diff)
 	}
-	if err := r.Sound(patient(t), nil); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, r.Sound(patient(t), nil))
 	if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a recorder opens it: %v", err)
 	}
@@ -501,10 +475,7 @@ func TestMark(t *testing.T) {
 	s := mustOpen(t, path, Options{Flush: time.Millisecond})
 	mark := func(r *Reader) string {
 		t.Helper()
-		b, err := r.Mark(patient(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(r.Mark(patient(t)))(t)
 		return string(b)
 	}
 	seen := map[string]bool{mark(&s.Reader): true}

@@ -14,14 +14,12 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 func mustOpenShelf(t *testing.T, path string) *ShelfFile {
 	t.Helper()
-	s, err := OpenShelf(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenShelf(path))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -43,9 +41,7 @@ func TestShelfFile(t *testing.T) {
 			}
 			return put(capture.Entry{Key: []byte("x")})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return want
 	}
 	first := write(30)
@@ -59,9 +55,7 @@ func TestShelfFile(t *testing.T) {
 	sameKept(t, "the first, which is open", first, keptOf(t, old))
 
 	left := writeFile(t, filepath.Join(filepath.Dir(path), segments.TemporaryPattern+filepath.Base(path)+"-1"), nil)
-	if err := os.Chtimes(left, time.Time{}, time.Now().Add(-2*leftAfter)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(left, time.Time{}, time.Now().Add(-2*leftAfter)))
 	mine := errors.New("mine")
 	err := WriteShelf(path, func(put func(...capture.Entry) error) error {
 		return errors.Join(put(capture.Entry{Key: []byte("k"), Value: []byte("v")}), mine)
@@ -82,9 +76,7 @@ func TestShelfFile(t *testing.T) {
 func TestWhatIsNoShelf(t *testing.T) {
 	dir := t.TempDir()
 	shelf := filepath.Join(dir, "shelf")
-	if err := WriteShelf(shelf, func(func(...capture.Entry) error) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteShelf(shelf, func(func(...capture.Entry) error) error { return nil }))
 	later := writeFile(t, filepath.Join(dir, "later"), readFile(t, shelf))
 	update(t, later, func(tx *bbolt.Tx) error { return tx.Bucket(layout.BucketMeta).Put(metaShelf, []byte{shelfFormat + 1}) })
 	bare := writeFile(t, filepath.Join(dir, "bare"), readFile(t, shelf))
@@ -121,13 +113,8 @@ func FuzzShelf(f *testing.F) {
 		}
 		return nil
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
+	data := must.Get(os.ReadFile(path))(f)
 	f.Add(data, 0, byte(0))
 	for at := 0; at < len(data); at += 997 {
 		f.Add(data, at, byte(0x41))

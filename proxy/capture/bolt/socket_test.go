@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 func TestHolderIsNamed(t *testing.T) {
@@ -42,9 +43,7 @@ func TestHolderIsNamed(t *testing.T) {
 	recorder.in.Close()
 	for recorder.lines.Scan() {
 	}
-	if err := recorder.cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recorder.cmd.Wait())
 	if _, err := os.Lstat(path + ".sock"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket was left: %v", err)
 	}
@@ -90,9 +89,7 @@ func TestRecorderStartsUnderReaders(t *testing.T) {
 		s := mustOpen(t, path, Options{})
 		at := s.Position()
 		mustAppend(t, s, exchangeSteps(at.Seq+1, 500)...)
-		if err := r.Wait(patient(t), at.Arrival+7); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Wait(patient(t), at.Arrival+7))
 		x, err := r.Exchange(patient(t), at.Seq+1)
 		if err != nil || x.State != capture.StateClosed {
 			t.Fatalf("exchange %+v, error %v", x, err)
@@ -103,9 +100,7 @@ func TestRecorderStartsUnderReaders(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-failed; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-failed)
 }
 
 // TestStuckReader asks for much and reads nothing. The recorder goes on, and ends in time.
@@ -137,10 +132,7 @@ func TestStuckReader(t *testing.T) {
 
 func connect(t *testing.T, path string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("unix", path+".sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("unix", path+".sock"))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -162,9 +154,7 @@ func TestHostileReader(t *testing.T) {
 		"HTTP":            []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
 	} {
 		conn := connect(t, path)
-		if _, err := conn.Write(sent); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(conn.Write(sent))(t)
 		conn.SetDeadline(time.Now().Add(testTimeout))
 		// Bytes that were not read make the system say "reset" instead of "end".
 		got, err := io.ReadAll(conn)
@@ -185,9 +175,7 @@ func TestHostileReader(t *testing.T) {
 	} {
 		conn := connect(t, path)
 		conn.SetDeadline(time.Now().Add(testTimeout))
-		if err := remote.WriteFrame(conn, q.Encode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, remote.WriteFrame(conn, q.Encode()))
 		if _, err := remote.ReadFrame(conn, remote.MaxAnswer); err != nil {
 			t.Errorf("%+v: %v", q, err)
 		}
@@ -214,9 +202,7 @@ func TestLongName(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", shortTempDir(t))
 	t.Setenv("HOME", os.Getenv("XDG_CACHE_HOME"))
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	path := filepath.Join(dir, "c.a2atap")
 	s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
 	mustAppend(t, s, exchangeSteps(1, 100)...)
@@ -224,10 +210,7 @@ func TestLongName(t *testing.T) {
 	if steps := collect(t, mustRead(t, path), 1); len(steps) != 7 {
 		t.Errorf("%d steps", len(steps))
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	if mode := fileMode(t, filepath.Join(cache, "a2atap")); mode != 0o700 {
 		t.Errorf("mode of the folder %v, want 0700", mode)
 	}
@@ -236,10 +219,7 @@ func TestLongName(t *testing.T) {
 // shortTempDir is a temporary folder with a name that leaves room for a socket.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "s"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -249,20 +229,13 @@ func TestFolderOfOthers(t *testing.T) {
 	dir := shortTempDir(t)
 	t.Setenv("XDG_CACHE_HOME", dir)
 	t.Setenv("HOME", dir)
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	folder := filepath.Join(cache, "a2atap")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o700))
 	if err := remote.Trusted(filepath.Join(folder, "x.sock")); err != nil {
 		t.Error(err)
 	}
-	if err := os.Chmod(folder, 0o770); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(folder, 0o770))
 	if err := remote.Trusted(filepath.Join(folder, "x.sock")); err == nil {
 		t.Error("a folder that a group may write to was trusted")
 	}
@@ -274,10 +247,7 @@ func TestFolderOfOthers(t *testing.T) {
 // TestSocketsInTheWay replaces what a killed recorder left, and nothing else.
 func TestSocketsInTheWay(t *testing.T) {
 	path := newPath(t)
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path + ".sock", Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: path + ".sock", Net: "unix"}))(t)
 	l.SetUnlinkOnClose(false)
 	l.Close()
 	s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
@@ -317,13 +287,8 @@ func TestOtherVersion(t *testing.T) {
 func playRecorder(t *testing.T, path string, answer func(net.Conn)) (stop func()) {
 	t.Helper()
 	s := &segments.Segment{Path: path}
-	if err := s.TryExclusive(0); err != nil {
-		t.Fatal(err)
-	}
-	l, err := remote.ListenAt(path + ".sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.TryExclusive(0))
+	l := must.Get(remote.ListenAt(path + ".sock"))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

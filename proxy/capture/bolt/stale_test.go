@@ -11,19 +11,15 @@ import (
 
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/must"
 )
 
 // leave makes a socket on which nobody listens, as a killed process leaves it.
 func leave(t *testing.T, address string) {
 	t.Helper()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"}))(t)
 	l.SetUnlinkOnClose(false)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Close())
 }
 
 func there(t *testing.T, path string) bool {
@@ -41,9 +37,7 @@ func TestStaleSocketsGo(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("HOME", cache)
 	private := remote.PrivateFolders()[0]
-	if err := os.MkdirAll(private, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(private, 0o700))
 	mustClose(t, mustOpen(t, filepath.Join(dir, "finished"), Options{}))
 	living := mustOpen(t, filepath.Join(dir, "living.a2atap"), Options{})
 	writeFile(t, filepath.Join(dir, "file.a2atap.sock"), nil)
@@ -90,10 +84,7 @@ func TestStaleSocketsGo(t *testing.T) {
 func TestSocketThatComesAlive(t *testing.T) {
 	dir := shortTempDir(t)
 	address := filepath.Join(dir, "c.a2atap.sock")
-	l, err := remote.ListenAt(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(remote.ListenAt(address))(t)
 	defer l.Close()
 	if remote.TakeAside(address) {
 		t.Error("a socket that is listened on was removed")

@@ -15,6 +15,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/segments"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestSink(t *testing.T) {
@@ -44,9 +46,7 @@ func TestSource(t *testing.T) {
 	record := func(t *testing.T, path string, segment int64, xs []*capture.Exchange) *Store {
 		s := mustOpen(t, path, Options{SegmentSize: segment})
 		for step, err := range capture.Interleave(capture.Each(xs...)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			mustAppend(t, s, step)
 			if segment > 0 {
 				s.Flush()
@@ -73,16 +73,12 @@ func TestCreate(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{Tool: "a2atap 1.2"})
 	info, err := s.Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if info.ID == uuid.Nil || info.Created.IsZero() || info.Created.Location() != time.UTC {
 		t.Errorf("id %v, created %v", info.ID, info.Created)
 	}
 	want := capture.Info{ID: info.ID, Created: info.Created, Name: path, Tool: "a2atap 1.2", Format: layout.Format, Live: true}
-	if diff := cmp.Diff(want, info); diff != "" {
-		t.Errorf("info: got +, want -:\n%s", diff)
-	}
+	expect.Same(t, "info", want, info)
 	if mode := fileMode(t, path); mode != 0o600 {
 		t.Errorf("mode %v, want 0600", mode)
 	}
@@ -92,17 +88,12 @@ func TestCreate(t *testing.T) {
 	if info, err = mustRead(t, path).Info(patient(t)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, info); diff != "" {
-		t.Errorf("info of the second run: got +, want -:\n%s", diff)
-	}
+	expect.Same(t, "info of the second run", want, info)
 }
 
 func fileMode(t *testing.T, path string) os.FileMode {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(t)
 	return info.Mode().Perm()
 }
 
@@ -110,9 +101,7 @@ func fileMode(t *testing.T, path string) os.FileMode {
 // and it is said who may open it.
 func TestOthersCannotOpen(t *testing.T) {
 	path := newPath(t)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	for _, step := range []struct {
 		mode, want os.FileMode
 		said       string
@@ -121,14 +110,10 @@ func TestOthersCannotOpen(t *testing.T) {
 		{0o600, 0o600, ""},
 		{0o644, 0o644, "was there with mode 0644; chmod 600"},
 	} {
-		if err := os.Chmod(path, step.mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, step.mode))
 		s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
 		said := s.Exposed()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		s.Reader.Close()
 		if got := fileMode(t, path); got != step.want {
 			t.Errorf("mode %o became %o, want %o", step.mode, got, step.want)
@@ -204,9 +189,7 @@ func TestFindReadsTheIndex(t *testing.T) {
 			} {
 				var got []uint64
 				for seq, err := range index.Find(patient(t), c.key, c.from) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					got = append(got, seq)
 				}
 				if diff := cmp.Diff(c.want, got); diff != "" {
@@ -217,9 +200,7 @@ func TestFindReadsTheIndex(t *testing.T) {
 					continue
 				}
 				for x, err := range r.ExchangesWith(patient(t), c.key, c.from) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					one, err := r.Exchange(patient(t), got[0])
 					if diff := cmp.Diff(one, x); diff != "" || err != nil {
 						t.Errorf("%s: %.20q from %d: exchange %d: %v %s", name, c.key, c.from, got[0], err, diff)
@@ -256,10 +237,7 @@ func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
 	}
 	mustClose(t, s)
 	for name, r := range map[string]*Reader{"store": &s.Reader, "file": mustRead(t, path)} {
-		x, err := r.Exchange(patient(t), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(r.Exchange(patient(t), 1))(t)
 		if len(x.Response.Events) != events {
 			t.Fatalf("%s: %d events, want %d", name, len(x.Response.Events), events)
 		}
@@ -270,9 +248,7 @@ func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
 		}
 		seq := uint64(0)
 		for x, err := range r.Exchanges(patient(t), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if seq++; x.Seq != seq || seq > 1 && x.State != capture.StateClosed {
 				t.Fatalf("%s: exchange %d is %v at place %d", name, x.Seq, x.State, seq)
 			}
@@ -301,10 +277,7 @@ func TestLargeBodiesAndEvents(t *testing.T) {
 	mustAppend(t, s,
 		capture.Step{Seq: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: bytes.Clone(large)}}})
 	mustClose(t, s)
-	x, err := mustRead(t, path).Exchange(patient(t), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(mustRead(t, path).Exchange(patient(t), 1))(t)
 	if !bytes.Equal(x.Request.Body.Data, body) || x.Request.Body.Dropped != 7 || !x.Request.Body.Decoded {
 		t.Errorf("body of %d bytes, %d dropped, decoded %v", len(x.Request.Body.Data), x.Request.Body.Dropped,
 			x.Request.Body.Decoded)
@@ -339,15 +312,10 @@ func TestStepsIsASnapshot(t *testing.T) {
 	mustAppend(t, s, exchangeSteps(1, 100)...)
 	s.Flush()
 	for name, r := range map[string]*Reader{"store": &s.Reader, "socket": mustRead(t, path)} {
-		info, err := r.Info(patient(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(r.Info(patient(t)))(t)
 		n := uint64(0)
 		for _, err := range r.Steps(patient(t), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			n++
 			mustAppend(t, s, event(1, int(n)))
 			s.Flush()

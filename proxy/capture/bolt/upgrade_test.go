@@ -18,6 +18,8 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // TestFormats reads captures that were written when their format was new, and goes on with them. Each has two exchanges
@@ -32,14 +34,9 @@ func TestFormats(t *testing.T) {
 func testFormat(t *testing.T, format int) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	writeFile(t, path, readFile(t, kept(format)))
-	if err := Check(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Check(t.Context(), path))
 	r := mustRead(t, path)
-	info, err := r.Info(patient(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(r.Info(patient(t)))(t)
 	if info.Format != format || info.Tool != fmt.Sprintf("a2atap 0.%d", format) || info.Exchanges != 3 ||
 		info.Arrivals != 29 ||
 		info.LostBytes != 12 {
@@ -56,9 +53,7 @@ func testFormat(t *testing.T, format int) {
 	}
 	var found []uint64
 	for seq, err := range r.Find(patient(t), capture.Key{Kind: "task", Value: "t-1"}, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		found = append(found, seq)
 	}
 	if diff := cmp.Diff([]uint64{1}, found); diff != "" {
@@ -69,18 +64,14 @@ func testFormat(t *testing.T, format int) {
 		entries = map[string]string{"x\x01": "first", "x\x02": ""}
 	}
 	sameKept(t, "kept", entries, keptOf(t, r))
-	if err := r.Sound(patient(t), nil); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, r.Sound(patient(t), nil))
 	if !bytes.Equal(readFile(t, path), readFile(t, kept(format))) {
 		t.Error("reading it changed it")
 	}
 	s := mustOpen(t, path, Options{})
 	mustAppend(t, s, exchangeSteps(4, 100)...)
 	mustClose(t, s)
-	if err := Check(t.Context(), path); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, Check(t.Context(), path))
 	sameKept(t, "kept after more was recorded", entries, keptOf(t, r))
 	if info, err = mustRead(t, path).Info(patient(t)); err != nil || info.Format != layout.Format {
 		t.Errorf("after more was recorded into it the format is %d, error %v", info.Format, err)
@@ -99,10 +90,7 @@ func TestFormatIsStable(t *testing.T) {
 }
 
 func testStable(t *testing.T, format int) {
-	set, err := remote.New(kept(format)).Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(remote.New(kept(format)).Open())(t)
 	defer set.Close()
 	found, _, err := set.Blocks(1, remote.PageBytes)
 	if err != nil || len(found) == 0 {
@@ -110,9 +98,7 @@ func testStable(t *testing.T, format int) {
 	}
 	for _, b := range found {
 		want, err := b.Unseal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got []byte
 		for rest := want; len(rest) > 0; {
 			var one []byte
@@ -120,9 +106,7 @@ func testStable(t *testing.T, format int) {
 				t.Fatal(err)
 			}
 			step, err := layout.DecodeStep(one, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got, err = layout.AppendStep(got, &step); err != nil {
 				t.Fatal(err)
 			}
@@ -137,9 +121,7 @@ func testStable(t *testing.T, format int) {
 func TestUpgradeStepByStep(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
 	db, err := segments.OpenDB(path, bbolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	format := func() (format uint64) {
 		db.View(func(tx *bbolt.Tx) error {
@@ -151,9 +133,7 @@ func TestUpgradeStepByStep(t *testing.T) {
 	err = db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, 1))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var ran []int
 	broken := errors.New("broken")
 	step := func(n int, err error) func(*bbolt.Tx) error {
@@ -177,9 +157,7 @@ func TestUpgradeStepByStep(t *testing.T) {
 	err = db.Update(func(tx *bbolt.Tx) error {
 		return errors.Join(tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, layout.Format)), remote.SumAgain(tx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, err)
 }
 
 func TestUpgradesAndFormatsAgree(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // knownFacts are facts for tests: values by key, and names by their other spellings.
@@ -256,10 +257,7 @@ func TestMatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {
-			f, err := Parse(tt.expr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Parse(tt.expr))(t)
 			if got := f.Match(x, streamFacts); got != tt.want {
 				t.Errorf("match: got %v, want %v", got, tt.want)
 			}
@@ -299,10 +297,7 @@ func TestKeysForIndex(t *testing.T) {
 		{"agent:booker", nil}, // its name is compared without minding case, which an index cannot
 	}
 	for _, tt := range tests {
-		f, err := Parse(tt.expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Parse(tt.expr))(t)
 		if diff := cmp.Diff(tt.want, f.Keys()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.expr, diff)
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // Every key has an example that can be read and that comes back as itself, and the help names them all.
@@ -28,9 +28,7 @@ func TestKeysAreDocumented(t *testing.T) {
 	want := strings.Fields(contract)
 	slices.Sort(want)
 	slices.Sort(names)
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "keys", want, names)
 }
 
 func TestAsks(t *testing.T) {
@@ -42,10 +40,7 @@ func TestAsks(t *testing.T) {
 		`"rule:x"`:                    false,
 		"status:200 severity:warning": true,
 	} {
-		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(filter.Parse(expr))(t)
 		if got := f.Asks("rule", "severity"); got != want {
 			t.Errorf("%q asks for rules: got %v, want %v", expr, got, want)
 		}
@@ -62,10 +57,7 @@ func TestAsksOnly(t *testing.T) {
 		"rule:x or kyoto":                   false,
 		"not status:200":                    false,
 	} {
-		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(filter.Parse(expr))(t)
 		if got := f.AsksOnly("rule", "severity"); got != want {
 			t.Errorf("%q asks for nothing but rules: got %v, want %v", expr, got, want)
 		}

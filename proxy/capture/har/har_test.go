@@ -15,6 +15,8 @@ import (
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/har"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // readHAR reads a HAR that another program wrote: these entries.
@@ -22,9 +24,7 @@ func readHAR(t *testing.T, entries ...string) []*capture.Exchange {
 	t.Helper()
 	s, err := open.File(capturetest.WriteFile(t, "c.har", []byte(`{"log":{"version":"1.2","pages":[],"entries":[`+
 		strings.Join(entries, ",")+`]}}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	return capturetest.ReadAll(t, s)
 }
@@ -137,12 +137,8 @@ func TestReadBodies(t *testing.T) {
 			for _, b := range []*capture.Body{&tt.wantRequest, &tt.wantResponse} {
 				b.Complete, b.At = true, capture.NotKnown
 			}
-			if diff := cmp.Diff(tt.wantRequest, x.Request.Body); diff != "" {
-				t.Errorf("request: got +, want -:\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.wantResponse, x.Response.Body); diff != "" {
-				t.Errorf("response: got +, want -:\n%s", diff)
-			}
+			expect.Same(t, "request", tt.wantRequest, x.Request.Body)
+			expect.Same(t, "response", tt.wantResponse, x.Response.Body)
 		})
 	}
 }
@@ -247,9 +243,7 @@ func TestReadErrors(t *testing.T) {
 		{`7`, `entry 2: the entry: a number`},
 	} {
 		s, err := open.File(capturetest.WriteFile(t, "c.har", []byte(`{"log":{"entries":[{},`+tt.entry+`,{}]}}`)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var last error
 		n := 0
 		for _, err := range s.Exchanges(t.Context(), 0) {
@@ -292,21 +286,12 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	w, err := har.NewWriter(&b, "1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(har.NewWriter(&b, "1.2.3"))(t)
 	for _, x := range capturetest.Exchanges() {
-		if err := w.Write(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(x))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b.Bytes(), &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
+	must.Do(t, json.Unmarshal(b.Bytes(), &file))
 	if file.Log.Version != "1.2" || file.Log.Creator.Name != "a2atap" || file.Log.Creator.Version != "1.2.3" {
 		t.Errorf("log %s by %+v", file.Log.Version, file.Log.Creator)
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 type annotator struct{}
@@ -30,9 +30,7 @@ func marshal(t *testing.T, x *capture.Exchange, a jsonl.Annotator) (string, map[
 	t.Helper()
 	var text bytes.Buffer
 	w := jsonl.NewWriter(&text, a)
-	if err := errors.Join(w.Write(x), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.Write(x), w.Close()))
 	line, found := strings.CutSuffix(text.String(), "\n")
 	var values map[string]any
 	if err := json.Unmarshal([]byte(line), &values); err != nil || !found || strings.Contains(line, "\n") {
@@ -78,9 +76,7 @@ func TestWrite(t *testing.T) {
 		},
 		"marks": []any{"red"}, "comment": "see here",
 	}
-	if diff := cmp.Diff(want, v); diff != "" {
-		t.Errorf("got +, want -:\n%s", diff)
-	}
+	expect.Same(t, "", want, v)
 }
 
 // Not known is null, not kept is null, empty is empty.
@@ -92,9 +88,7 @@ func TestWriteAbsence(t *testing.T) {
 	}
 	response := v["response"].(map[string]any)
 	event := response["events"].([]any)[0]
-	if diff := cmp.Diff(map[string]any{"k": 1.0, "offsetMs": nil, "data": "1"}, event); diff != "" {
-		t.Errorf("event: got +, want -:\n%s", diff)
-	}
+	expect.Same(t, "event", map[string]any{"k": 1.0, "offsetMs": nil, "data": "1"}, event)
 	if body, has := response["body"]; has || response["size"] != nil {
 		t.Errorf("a stream has body %v, size %v", body, response["size"])
 	}
@@ -133,10 +127,7 @@ func TestReadErrors(t *testing.T) {
 		{`{"id":"x","request":{}}`, "exchange 1: id: "},
 		{`{"request":`, "exchange 1: "},
 	} {
-		s, err := open.File(capturetest.WriteFile(t, "c.jsonl", []byte("\n"+tt.line+"\n")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(open.File(capturetest.WriteFile(t, "c.jsonl", []byte("\n"+tt.line+"\n"))))(t)
 		var last error
 		for _, err := range s.Exchanges(t.Context(), 0) {
 			last = err

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 )
 
 // followed follows two recordings that grow, and returns what was merged in the end. Play is called in the bubble.
@@ -25,13 +26,9 @@ func followed(t *testing.T, play func(outer, inner *capture.Memory)) []*capture.
 		m.Add(Recording{Host: "east", Name: "east", Source: inner})
 		play(outer, inner)
 		for _, memory := range []*capture.Memory{outer, inner} {
-			if err := memory.Close(); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, memory.Close())
 		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, <-done)
 		all = capturetest.ReadAll(t, merged)
 	})
 	return all
@@ -39,9 +36,7 @@ func followed(t *testing.T, play func(outer, inner *capture.Memory)) []*capture.
 
 func appended(t *testing.T, to *capture.Memory, steps []capture.Step) {
 	t.Helper()
-	if err := to.Append(steps...); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, to.Append(steps...))
 }
 
 func TestFollow(t *testing.T) {
@@ -110,13 +105,9 @@ func TestFollowBegins(t *testing.T) {
 					t.Errorf("got %d exchanges, the last with %q", len(inners), inners[len(inners)-1].Agent.Name)
 				}
 				for _, memory := range []*capture.Memory{outer, inner} {
-					if err := memory.Close(); err != nil {
-						t.Error(err)
-					}
+					expect.OK(t, memory.Close())
 				}
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
+				expect.OK(t, <-done)
 			})
 		})
 	}
@@ -154,9 +145,7 @@ func TestFollowBeginsWithNotes(t *testing.T) {
 				time.Sleep(10 * m.options.Window)
 				outer.Close()
 				inner.Close()
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
+				expect.OK(t, <-done)
 				said, closed := 0, false
 				for s, err := range merged.Steps(t.Context(), 1) {
 					if err != nil {
@@ -227,13 +216,9 @@ func TestFollowWorlds(t *testing.T) {
 				}
 			}
 			for _, memory := range memories {
-				if err := memory.Close(); err != nil {
-					t.Error(err)
-				}
+				expect.OK(t, memory.Close())
 			}
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, <-done)
 			if p := w.pairs(t, m); p.missed > 0 {
 				t.Errorf("world %d: %d requests with ids of their own were not recognised", seed, p.missed)
 			}
@@ -277,12 +262,8 @@ func TestFollowDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("the answer is not there: %+v", x)
 		}
 		for _, memory := range []*capture.Memory{outer, inner} {
-			if err := memory.Close(); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, memory.Close())
 		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, <-done)
 	})
 }

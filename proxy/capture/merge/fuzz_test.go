@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // FuzzRecordings merges recordings in which anything may follow anything: nothing hangs, and no step is lost unsaid.
@@ -40,24 +41,18 @@ func mergeFuzzed(t *testing.T, data []byte, follow bool) {
 	}
 	for i, b := range data {
 		s := fuzzedStep(i, b)
-		if err := memories[int(b)%3].Append(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memories[int(b)%3].Append(s))
 		if follow && b == 0xff {
 			time.Sleep(700 * time.Millisecond)
 		}
 	}
 	for _, memory := range memories {
-		if err := memory.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memory.Close())
 	}
 	if !follow {
 		done <- m.Run(context.Background())
 	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-done)
 	if !follow { // what was folded too early is written again while recordings are followed
 		checkCount(t, m, merged, recordings)
 	}

@@ -3,10 +3,9 @@ package merge
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 )
 
 // TestClientsAreKnownByTheirPorts has a recorder for each agent. The client of one is the agent of another where its
@@ -53,7 +52,5 @@ func TestClientsAreKnownByTheirPorts(t *testing.T) {
 		"python (user-agent) hotel", "mine (--client user-agent) hotel", "hotel (webhook) planner",
 		"hotel (webhook) python", "python (user-agent) payer",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("who calls whom (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "who calls whom", want, got)
 }

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // run merges recordings, and counts that no step was lost.
@@ -20,9 +21,7 @@ func run(t *testing.T, recordings []Recording) (*Merger, *capture.Memory) {
 	for _, r := range recordings {
 		m.Add(r)
 	}
-	if err := m.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Run(context.Background()))
 	checkCount(t, m, merged, recordings)
 	return m, merged
 }
@@ -33,9 +32,7 @@ func checkCount(t *testing.T, m *Merger, merged *capture.Memory, recordings []Re
 	in, out, added := uint64(0), uint64(0), uint64(0)
 	for _, r := range recordings {
 		for _, err := range r.Source.Steps(context.Background(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			in++
 		}
 	}
@@ -88,9 +85,7 @@ func printed(t *testing.T, src capture.Source) string {
 	t.Helper()
 	var out strings.Builder
 	for s, err := range src.Steps(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fmt.Fprintf(&out, "%d %s %+v\n", s.Seq, s.Offset, s.What)
 	}
 	return out.String()

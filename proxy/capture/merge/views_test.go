@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // An ask is one request to an agent, at one recorder.
@@ -98,13 +99,9 @@ func recorded(t *testing.T, host string, info capture.Info, noon time.Time, asks
 	info.ID = uuid.New()
 	memory := capture.NewMemory(info)
 	for i, a := range asks {
-		if err := memory.Append(a.steps(uint64(i)+1, noon)...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, memory.Append(a.steps(uint64(i)+1, noon)...))
 	}
-	if err := memory.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, memory.Close())
 	return Recording{Host: host, Name: host + ".a2atap", Source: memory}
 }
 
@@ -159,9 +156,7 @@ func TestClocksAreCompared(t *testing.T) {
 	m.Add(recorded(t, "west", capture.Info{}, noon, outerAsk(1), outerAsk(2), outerAsk(3)))
 	m.Add(recorded(t, "east", capture.Info{}, noon.Add(time.Hour), innerAsk(1), innerAsk(2), innerAsk(3)))
 	m.Add(recorded(t, "north", capture.Info{}, noon, ask{body: "{}", at: time.Second}))
-	if err := m.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Run(context.Background()))
 	all := strings.Join(told, "\n")
 	for _, want := range []string{
 		"of west: 59m59.999s behind that of east, by 3 exchanges; its times are corrected (within 3ms)",
@@ -262,10 +257,7 @@ func TestGapsAreSaid(t *testing.T) {
 		recorded(t, "west", capture.Info{LostExchanges: 3, Crashes: 1}, noon, innerAsk(1)),
 		recorded(t, "east", capture.Info{}, noon, headless),
 	})
-	info, err := merged.Info(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(merged.Info(context.Background()))(t)
 	if info.LostExchanges != 4 || info.Exchanges != 1 || m.Summary().Lost != 1 {
 		t.Errorf("got %d lost and %d exchanges, want 4 and 1", info.LostExchanges, info.Exchanges)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // A world is a workflow over several hosts, what their recorders saw of it, and what was really so.
@@ -231,14 +232,10 @@ func (w *world) play(t testing.TB, lines, calls int) []Recording {
 	}
 	for _, e := range w.events {
 		offset := w.clock(e.host, e.at).Sub(e.x.own)
-		if err := e.host.out.Append(capture.Step{Seq: e.x.seq, Offset: offset, What: e.what}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.host.out.Append(capture.Step{Seq: e.x.seq, Offset: offset, What: e.what}))
 	}
 	for _, h := range w.hosts {
-		if err := h.out.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.out.Close())
 	}
 	return out
 }
@@ -262,9 +259,7 @@ func (w *world) pairs(t *testing.T, m *Merger) pairs {
 	ids := make(map[*exchange]view)
 	for _, h := range w.hosts {
 		for s, err := range h.out.Steps(context.Background(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			opened, is := s.What.(capture.Opened)
 			if !is {
 				continue
@@ -307,9 +302,7 @@ func (w *world) checkOrder(t *testing.T, m *Merger, merged *capture.Memory) {
 	at := make(map[uint64]*place)
 	first := make(map[uint64]uint64) // exchange: the arrival number of its first step
 	for s, err := range merged.Steps(context.Background(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if s.Seq == 0 {
 			continue
 		}

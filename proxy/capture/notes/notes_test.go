@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func id(n int) uuid.UUID { return uuid.MustParse(fmt.Sprintf("0190a5c4-0000-7000-8000-%012d", n)) }
@@ -29,26 +32,19 @@ func comment(words string) func(Note) Note {
 
 func change(t *testing.T, k *Keeper, seq int, how func(Note) Note) {
 	t.Helper()
-	if _, err := k.Change(uint64(seq), id(seq), how); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(k.Change(uint64(seq), id(seq), how))(t)
 }
 
 func content(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	return string(data)
 }
 
 func TestNotesAreText(t *testing.T) {
 	path := Path(filepath.Join(t.TempDir(), "c.a2atap"))
 	k := NewKeeper(path)
-	if _, err := k.Load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(k.Load())(t)
 	change(t, k, 7, comment("why is there no artifact?"))
 	change(t, k, 3, mark)
 	change(t, k, 3, comment(` "two" lines`+"\n"))
@@ -57,16 +53,11 @@ func TestNotesAreText(t *testing.T) {
 	want := preface + "\n" +
 		`3 0190a5c4-0000-7000-8000-000000000003 x " \"two\" lines\n"` + "\n" +
 		"7 0190a5c4-0000-7000-8000-000000000007 - why is there no artifact?\n"
-	if diff := cmp.Diff(want, content(t, path)); diff != "" {
-		t.Errorf("the file, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "the file", want, content(t, path))
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	read, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(Read(path))(t)
 	// Elsewhere the exchange has another number, and the number means another exchange.
 	if got := read.Of(30, id(3)); !got.Marked || got.Comment != " \"two\" lines\n" {
 		t.Errorf("the note on a copy is %+v", got)
@@ -96,14 +87,9 @@ three is broken
 5 - y no mark
 6 - x "open
 9 - - without an id`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	k := NewKeeper(path)
-	n, err := k.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(k.Load())(t)
 	var lines []int
 	for _, b := range n.Bad() {
 		lines = append(lines, b.Line)
@@ -111,17 +97,13 @@ three is broken
 			t.Errorf("line %d is bad, and nobody says why", b.Line)
 		}
 	}
-	if diff := cmp.Diff([]int{4, 5, 6, 7, 8}, lines); diff != "" {
-		t.Errorf("bad lines, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "bad lines", []int{4, 5, 6, 7, 8}, lines)
 	if got := n.Of(9, uuid.Nil); got.Comment != "without an id" {
 		t.Errorf("an exchange without an id has %+v", got)
 	}
 	change(t, k, 8, mark)
 	want := strings.Replace(text, "9 - -", "8 0190a5c4-0000-7000-8000-000000000008 x\n9 - -", 1) + "\n"
-	if diff := cmp.Diff(want, content(t, path)); diff != "" {
-		t.Errorf("the file, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "the file", want, content(t, path))
 }
 
 // Two inspectors of one capture do not lose each other's notes.
@@ -129,24 +111,15 @@ func TestTwoKeepers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.notes")
 	a, b := NewKeeper(path), NewKeeper(path)
 	for _, k := range []*Keeper{a, b} {
-		if _, err := k.Load(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(k.Load())(t)
 	}
 	change(t, a, 1, mark)
 	change(t, b, 2, mark)
 	change(t, a, 3, comment("third"))
-	got, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Read(path))(t)
 	want := []Note{{1, id(1), true, ""}, {2, id(2), true, ""}, {3, id(3), false, "third"}}
-	if diff := cmp.Diff(want, got.All()); diff != "" {
-		t.Errorf("the file has, -want +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(want, a.Now().All()); diff != "" {
-		t.Errorf("the first one knows, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "the file has", want, got.All())
+	expect.Same(t, "the first one knows", want, a.Now().All())
 }
 
 // What another has said of the same exchange stays, too: since the file was read, and while it is being written.
@@ -154,20 +127,14 @@ func TestTwoKeepersOfOneNote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.notes")
 	a, b := NewKeeper(path), NewKeeper(path)
 	for _, k := range []*Keeper{a, b} {
-		if _, err := k.Load(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(k.Load())(t)
 	}
 	change(t, a, 3, mark)
 	change(t, b, 3, comment("of the other"))
 	change(t, a, 3, mark)
 	want := []Note{{3, id(3), false, "of the other"}}
-	if diff := cmp.Diff(want, parse([]byte(content(t, path))).All()); diff != "" {
-		t.Errorf("the file has, -want +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(want, a.Now().All()); diff != "" {
-		t.Errorf("the first one knows, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "the file has", want, parse([]byte(content(t, path))).All())
+	expect.Same(t, "the first one knows", want, a.Now().All())
 	tries := 0
 	change(t, a, 3, func(n Note) Note {
 		if tries++; tries == 1 {
@@ -176,9 +143,7 @@ func TestTwoKeepersOfOneNote(t *testing.T) {
 		return mark(n)
 	})
 	want = []Note{{3, id(3), true, "in the same moment"}}
-	if diff := cmp.Diff(want, parse([]byte(content(t, path))).All()); diff != "" {
-		t.Errorf("after %d tries the file has, -want +got:\n%s", tries, diff)
-	}
+	expect.Same(t, fmt.Sprintf("after %d tries the file has", tries), want, parse([]byte(content(t, path))).All())
 }
 
 // A file of notes may be a link to where they are kept, also before there are any.
@@ -208,13 +173,9 @@ func TestNotesBehindALink(t *testing.T) {
 				os.Symlink("../kept/there.notes", filepath.Join(here, "again")),
 				os.Symlink("../kept/new.notes", filepath.Join(here, "nowhere")),
 				os.Symlink(to, link))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			k := NewKeeper(link)
-			if _, err := k.Load(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(k.Load())(t)
 			change(t, k, 3, mark)
 			if got, err := os.Readlink(link); err != nil || got != to {
 				t.Errorf("the link leads to %q, %v, want %q", got, err, to)
@@ -233,9 +194,7 @@ func TestNotesBehindALink(t *testing.T) {
 // A link that leads to itself is said, and the link stays.
 func TestNotesBehindALinkToItself(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "c.notes")
-	if err := os.Symlink("c.notes", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("c.notes", link))
 	if n, err := NewKeeper(link).Change(1, id(1), mark); err == nil || !n.Of(1, id(1)).Marked {
 		t.Errorf("a note behind it: %v, %+v", err, n.All())
 	}
@@ -248,9 +207,7 @@ func TestNotesBehindALinkToItself(t *testing.T) {
 func TestNotesWithoutRoom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not there yet")
 	k := NewKeeper(filepath.Join(dir, "c.notes"))
-	if _, err := k.Load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(k.Load())(t)
 	for seq := 1; seq <= 2; seq++ {
 		n, err := k.Change(uint64(seq), id(seq), mark)
 		if err == nil || !n.Of(uint64(seq), id(seq)).Marked {
@@ -260,26 +217,14 @@ func TestNotesWithoutRoom(t *testing.T) {
 	if n, err := k.Change(2, id(2), mark); err == nil || n.Of(2, id(2)).Marked {
 		t.Errorf("a mark taken away without room: %v, %+v", err, n.All())
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	change(t, NewKeeper(k.Path()), 1, comment("of another"))
-	loaded, err := k.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(k.Load())(t)
 	change(t, k, 3, mark)
-	got, err := Read(k.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Read(k.Path()))(t)
 	want := []Note{{1, id(1), true, "of another"}, {3, id(3), true, ""}}
-	if diff := cmp.Diff(want, got.All()); diff != "" {
-		t.Errorf("when there is room, the file has, -want +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(want[:1], loaded.All()); diff != "" {
-		t.Errorf("before that the keeper knows, -want +got:\n%s", diff)
-	}
+	expect.Same(t, "when there is room, the file has", want, got.All())
+	expect.Same(t, "before that the keeper knows", want[:1], loaded.All())
 	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -291,9 +236,7 @@ func TestNotesWithoutRoom(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.notes")
-	if err := os.WriteFile(path, make([]byte, maxFile+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, make([]byte, maxFile+1), 0o600))
 	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("a file that is too large: %v", err)
 	}

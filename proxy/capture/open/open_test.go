@@ -18,24 +18,19 @@ import (
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/open"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // formatHAR and the two below write exchanges in a format.
 func formatHAR(t testing.TB, xs []*capture.Exchange) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := har.NewWriter(&b, "1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(har.NewWriter(&b, "1.2.3"))(t)
 	for _, x := range xs {
-		if err := w.Write(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(x))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -44,13 +39,9 @@ func formatJSONL(t testing.TB, xs []*capture.Exchange) []byte {
 	var b bytes.Buffer
 	w := jsonl.NewWriter(&b, nil)
 	for _, x := range xs {
-		if err := w.Write(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(x))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -67,11 +58,7 @@ func TestFileSources(t *testing.T) {
 	for _, tt := range formats {
 		t.Run(tt.name, func(t *testing.T) {
 			capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
-				s, err := open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return s
+				return must.Get(open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs))))(t)
 			})
 		})
 	}
@@ -93,9 +80,7 @@ func TestFileByContent(t *testing.T) {
 		if again := tt.format(t, xs); !bytes.Equal(again, bytes.TrimPrefix(content, []byte("\uFEFF"))) {
 			t.Errorf("%s: written again:\n%s\nwant:\n%s", tt.name, again, content)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, s.Close())
 	}
 }
 
@@ -104,24 +89,17 @@ func TestFileOfStandardInput(t *testing.T) {
 	defer func() { os.Stdin = stdin }()
 	for _, tt := range formats {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		go func() {
 			defer w.Close()
 			io.Copy(w, bytes.NewReader(tt.format(t, capturetest.Exchanges())))
 		}()
 		os.Stdin = r
-		s, err := open.File("-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(open.File("-"))(t)
 		if n := len(capturetest.ReadAll(t, s)); n != len(capturetest.Exchanges()) {
 			t.Errorf("%s: %d exchanges", tt.name, n)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, s.Close())
 		r.Close()
 	}
 }
@@ -171,10 +149,7 @@ func TestFileCutOff(t *testing.T) {
 	} {
 		whole := tt.format(t, capturetest.Exchanges()[:4])
 		path := capturetest.WriteFile(t, tt.name, whole[:len(whole)-100])
-		s, err := open.File(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(open.File(path))(t)
 		n := 0
 		for x, err := range s.Exchanges(t.Context(), 0) {
 			if err == nil {
@@ -199,9 +174,7 @@ func TestFileCutOff(t *testing.T) {
 		if err := s.Wait(t.Context(), steps+1); err == nil || err.Error() != last.Error() {
 			t.Errorf("%s: wait for one more: %v, want %v", tt.name, err, last)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, s.Close())
 	}
 }
 
@@ -210,10 +183,7 @@ func TestFileOutOfOrder(t *testing.T) {
 	xs := capturetest.Exchanges()[:3]
 	xs[0].Started, xs[2].Started = xs[2].Started, xs[0].Started
 	for _, tt := range formats {
-		s, err := open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs))))(t)
 		for step, err := range s.Steps(t.Context(), 0) {
 			if err != nil || step.Seq != 3 {
 				t.Errorf("%s: the first step is of exchange %d, error %v; want 3", tt.name, step.Seq, err)
@@ -223,9 +193,7 @@ func TestFileOutOfOrder(t *testing.T) {
 		if got := capturetest.ReadAll(t, s); len(got) != 3 || capturetest.Compare(xs[0], got[0]) != "" {
 			t.Errorf("%s: the exchanges are not in order of number", tt.name)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, s.Close())
 	}
 }
 
@@ -241,10 +209,7 @@ func TestExportDecodes(t *testing.T) {
 	y := capturetest.Exchanges()[0]
 	y.Response.Head = x.Response.Head
 	for _, format := range []func(testing.TB, []*capture.Exchange) []byte{formatHAR, formatJSONL} {
-		s, err := open.File(capturetest.WriteFile(t, "capture", format(t, []*capture.Exchange{x, y})))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(open.File(capturetest.WriteFile(t, "capture", format(t, []*capture.Exchange{x, y}))))(t)
 		xs := capturetest.ReadAll(t, s)
 		if b := xs[0].Response.Body; string(b.Data) != "some text" || !b.Decoded || b.Size != int64(coded.Len()) {
 			t.Errorf("got %+v", b)
@@ -277,22 +242,15 @@ func TestJSONIsSafeToLookAt(t *testing.T) {
 		},
 	} {
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(&b))
 		for _, c := range b.String() {
 			if c != '\n' && (unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)) {
 				t.Errorf("%s holds %U", name, c)
 			}
 		}
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		src, err := open.File(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
+		src := must.Get(open.File(path))(t)
 		defer src.Close()
 		got, err := src.Exchange(t.Context(), 1)
 		if err != nil || string(got.Request.Body.Data) != body || got.Client.Name != x.Client.Name {

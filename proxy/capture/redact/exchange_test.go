@@ -13,7 +13,9 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 func TestDescribes(t *testing.T) {
@@ -72,12 +74,8 @@ func TestDescribes(t *testing.T) {
 		if !bytes.Contains(x.Request.Head, []byte("gzip")) || x.Request.Body.Size != int64(len(gz)) {
 			t.Error("head and size should stay what they were on the wire")
 		}
-		if diff := cmp.Diff([]string{"RequestEnd=request", "ResponseEnd=response"}, keys(sink)); diff != "" {
-			t.Errorf("keys (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"request: " + body + " true", "response: " + body + " true"}, seen); diff != "" {
-			t.Errorf("seen (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "keys", []string{"RequestEnd=request", "ResponseEnd=response"}, keys(sink))
+		expect.Same(t, "seen", []string{"request: " + body + " true", "response: " + body + " true"}, seen)
 	})
 	t.Run("stream", func(t *testing.T) {
 		sink, _ := run(t, Options{Describer: d}, begin().add(capture.ResponseHead{Stream: true},
@@ -89,10 +87,7 @@ func TestDescribes(t *testing.T) {
 		if got := string(sink.exchange().Response.Events[0].Raw); got != want {
 			t.Errorf("event: got %q, want %q", got, want)
 		}
-		if diff := cmp.Diff([]string{"RequestEnd=request", "ResponseEvent=event", "Closed=response"},
-			keys(sink)); diff != "" {
-			t.Errorf("keys (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "keys", []string{"RequestEnd=request", "ResponseEvent=event", "Closed=response"}, keys(sink))
 	})
 	t.Run("secrets kept", func(t *testing.T) {
 		in := begin().add(capture.ResponseHead{Stream: true},
@@ -242,9 +237,7 @@ func TestLearnsFromCards(t *testing.T) {
 		tp := &tape{seq: uint64(i + 1)}
 		tp.add(capture.Opened{Agent: capture.Peer{Name: agent}, Head: bytes.Clone(head)}, capture.RequestEnd{},
 			capture.ResponseHead{}, capture.ResponseEnd{}, capture.Closed{})
-		if err := r.Append(tp.steps...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Append(tp.steps...))
 	}
 	var got []string
 	for _, s := range sink.steps {
@@ -253,9 +246,7 @@ func TestLearnsFromCards(t *testing.T) {
 		}
 	}
 	hidden := masked("GET /?seatNo=«abc» HTTP/1.1\r\nX-Booking: «abc»\r\n\r\n")
-	if diff := cmp.Diff([]string{string(head), hidden, string(head)}, got); diff != "" {
-		t.Errorf("heads (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "heads", []string{string(head), hidden, string(head)}, got)
 }
 
 // When the recording ends there is no time to search long bodies: they are withheld, and short ones are not.
@@ -273,14 +264,9 @@ func TestNoTimeForLongBodies(t *testing.T) {
 				capture.RequestEnd{Size: int64(size) + unkept},
 				capture.Closed{},
 			} {
-				if err := s.Append(capture.Step{Seq: seq, What: what}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Append(capture.Step{Seq: seq, What: what}))
 			}
-			x, err := m.Exchange(t.Context(), seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(m.Exchange(t.Context(), seq))(t)
 			withheld := x.Request.Body.Dropped == int64(size)+unkept && len(x.Request.Body.Data) == 0
 			want := overdue && size > longBody
 			if withheld != want {
@@ -339,9 +325,7 @@ func TestNextExchange(t *testing.T) {
 			sink.steps = nil
 			for _, s := range tapes[name] {
 				s.Seq = uint64(i + 1)
-				if err := r.Append(s); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.Append(s))
 			}
 		}
 		for i := range sink.steps {
@@ -355,9 +339,8 @@ func TestNextExchange(t *testing.T) {
 	for second := range tapes {
 		want := after(second)
 		for first := range tapes {
-			if diff := cmp.Diff(want, after(first, second), cmpopts.IgnoreUnexported(jsondoc.Value{})); diff != "" {
-				t.Errorf("%q after %q (-want +got):\n%s", second, first, diff)
-			}
+			expect.Same(t, fmt.Sprintf("%q after %q", second, first),
+				want, after(first, second), cmpopts.IgnoreUnexported(jsondoc.Value{}))
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // places reads pointers; numbers are hidden at those that end in "!".
@@ -18,10 +20,7 @@ func places(t testing.TB, pointers ...string) []secretPlace {
 	var out []secretPlace
 	for _, s := range pointers {
 		s, numbers := strings.CutSuffix(s, "!")
-		p, err := capture.ParsePointer(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(capture.ParsePointer(s))(t)
 		out = append(out, secretPlace{p, numbers})
 	}
 	return out
@@ -174,9 +173,7 @@ func TestJSON(t *testing.T) {
 				want = tt.in
 			}
 			got := hideIn(t, tt.in, tt.places)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", want, got)
 			if again := hideIn(t, got, tt.places); again != got {
 				t.Errorf("done twice: got %q, want %q", again, got)
 			}
@@ -205,13 +202,8 @@ func TestEvent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := capture.Event{Raw: []byte(tt.in)}
-			got, err := testSearch(testMask.placed(places(t, "/t"))).event(&e, parseEvent(&e, nil))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(masked(tt.want), string(got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			got := must.Get(testSearch(testMask.placed(places(t, "/t"))).event(&e, parseEvent(&e, nil)))(t)
+			expect.Same(t, "", masked(tt.want), string(got))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/internal/childtest"
+	"a2atap/proxy/must"
 )
 
 // A process that is started with this variable takes the key in the file that it names and prints its fingerprint, once
@@ -37,18 +38,13 @@ func TestMain(m *testing.M) {
 func newKeyFile(t *testing.T, text string, mode fs.FileMode) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "team.key")
-	if err := errors.Join(os.WriteFile(name, []byte(text), mode), os.Chmod(name, mode)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(name, []byte(text), mode), os.Chmod(name, mode)))
 	return name
 }
 
 func TestUserKeyIsMadeAndKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "deep", "a2atap", "redaction.key")
-	first, err := redact.UserKey(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(redact.UserKey(name))(t)
 	again, err := redact.UserKey(name)
 	if err != nil || !bytes.Equal(first, again) {
 		t.Errorf("the second time it is another key, error %v", err)
@@ -75,10 +71,7 @@ func TestUserKeyIsMadeAndKept(t *testing.T) {
 func TestUserKeyAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a2atap", "redaction.key")
 	outputs := childtest.AtOnce(t, 6, childVariable+"="+name)
-	key, err := redact.UserKey(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(redact.UserKey(name))(t)
 	for i, got := range outputs {
 		if got != redact.Fingerprint(key) {
 			t.Errorf("process %d has %s, want %s", i, got, redact.Fingerprint(key))
@@ -163,13 +156,8 @@ func TestPlaceholdersOfTwoKeys(t *testing.T) {
 		head := "GET / HTTP/1.1\r\nHost: a\r\nX-Api-Key: " + pin + "\r\n\r\n"
 		err := sink.Append(capture.Step{Seq: 1, What: capture.Opened{Head: []byte(head)}},
 			capture.Step{Seq: 1, What: capture.Closed{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := memory.Exchange(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		x := must.Get(memory.Exchange(t.Context(), 1))(t)
 		return capture.ParseRequestHead(x.Request.Head).Fields.Get("X-Api-Key")
 	}
 	pin := hidden(mine, "1234")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // A recordingSink keeps what it is given.
@@ -89,9 +90,7 @@ func run(t *testing.T, opts Options, tp *tape) (*recordingSink, string) {
 	var order []string
 	for _, s := range tp.steps {
 		n := len(sink.steps)
-		if err := r.Append(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Append(s))
 		var came []string
 		for _, s := range sink.steps[n:] {
 			came = append(came,
@@ -221,9 +220,7 @@ func TestOrder(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", order, tt.want)
 			}
 			plain := &recordingSink{}
-			if err := plain.Append(in.steps...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, plain.Append(in.steps...))
 			if diff := cmp.Diff(plain.exchange(), sink.exchange()); diff != "" {
 				t.Errorf("nothing is secret, but (-was +is):\n%s", diff)
 			}
@@ -302,13 +299,8 @@ func TestInMemory(t *testing.T) {
 	r := New(m, Options{Key: testMask.key})
 	tp := (&tape{seq: 1}).add(capture.Opened{Head: []byte(jsonPost)},
 		capture.RequestBody{Data: []byte(`{"id_token":"abc"}`)}, capture.RequestEnd{}, capture.Closed{})
-	if err := errors.Join(r.Append(tp.steps...), r.Close()); err != nil {
-		t.Fatal(err)
-	}
-	x, err := m.Exchange(context.Background(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(r.Append(tp.steps...), r.Close()))
+	x := must.Get(m.Exchange(context.Background(), 1))(t)
 	if got, want := string(x.Request.Body.Data), masked(`{"id_token":"«abc»"}`); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // A planter makes exchanges that carry one secret in every place where secrets stand.
@@ -157,14 +158,8 @@ func (p *planter) spellings() []string {
 // The secret is nowhere in what is stored, whatever its places and however its bytes arrive, equal secrets have equal
 // placeholders, and JSON is still JSON.
 func TestLeavesNoSecret(t *testing.T) {
-	pin, err := ParsePlace("/list/*/pin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine, err := ParsePlace("header:X-Mine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pin := must.Get(ParsePlace("/list/*/pin"))(t)
+	mine := must.Get(ParsePlace("header:X-Mine"))(t)
 	known := capture.Description{
 		Secrets: []string{"/params/token", "/params/auth/credentials"}, Headers: []string{"X-Card-Named"},
 		Keys: []capture.Key{{Kind: "task", Value: "t-1"}},
@@ -219,19 +214,15 @@ func shuffleIn(t *testing.T, rnd *rand.Rand, sink capture.Sink, exchanges [][]ca
 			next[x]++
 		}
 	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Close())
 }
 
 func appendStep(t *testing.T, sink capture.Sink, seq, i int, what capture.What) {
 	t.Helper()
-	if err := sink.Append(capture.Step{
+	must.Do(t, sink.Append(capture.Step{
 		Seq: uint64(seq), Offset: time.Duration(i) * time.Millisecond,
 		What: what,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // checkJSON holds the bodies and events that are stored against those that came.

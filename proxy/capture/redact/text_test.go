@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // bodyOf returns a body of a kind without its secrets.
@@ -77,9 +76,7 @@ func TestBodiesThatAreNoJSON(t *testing.T) {
 				want = tt.in
 			}
 			got := bodyOf(t, tt.kind, tt.mediaType, tt.in)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", want, got)
 			if again := bodyOf(t, tt.kind, tt.mediaType, got); again != got {
 				t.Errorf("done twice: got %q, want %q", again, got)
 			}

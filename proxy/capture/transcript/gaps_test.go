@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // What a capture says of its losses is what its transcript says, to who asks for it and to who reads it step by step.
@@ -29,14 +30,8 @@ insecure: yes
 	if diff := cmp.Diff(want, text); diff != "" {
 		t.Error(diff)
 	}
-	src, err := parse(t, text).Source("t.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := src.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(parse(t, text).Source("t.txtar"))(t)
+	got := must.Get(src.Info(t.Context()))(t)
 	info.Name, info.Imported, info.Arrivals = "t.txtar", true, 1
 	if diff := cmp.Diff(info, got); diff != "" {
 		t.Error(diff)
@@ -56,9 +51,7 @@ func TestNoGaps(t *testing.T) {
 	}
 	src, err := parse(t, "-- 2.request --\nGET / HTTP/1.1\n-- 1.request --\nGET / HTTP/1.1\n-- 1.meta --\nstarted: +1h\n").
 		Source("t.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	info, err := src.Info(t.Context())
 	if err != nil || info.LostExchanges != 0 || info.Exchanges != 2 || info.Live {
 		t.Errorf("got %+v, %v", info, err)

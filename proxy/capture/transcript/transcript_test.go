@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // handWritten is what people write: no meta, no lengths, LF.
@@ -47,11 +48,7 @@ GET / HTTP/1.1
 
 func parse(t *testing.T, text string) *transcript.Transcript {
 	t.Helper()
-	tr, err := transcript.Parse("t.txtar", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must.Get(transcript.Parse("t.txtar", []byte(text)))(t)
 }
 
 func TestParseDefaults(t *testing.T) {
@@ -267,13 +264,8 @@ func TestReadFile(t *testing.T) {
 	if _, err := transcript.ReadFile(path); err == nil {
 		t.Error("a file that is not there was read")
 	}
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(handWritten, "\n", "\r\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tr, err := transcript.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(handWritten, "\n", "\r\n")), 0o600))
+	tr := must.Get(transcript.ReadFile(path))(t)
 	unix := parse(t, handWritten)
 	if diff := cmp.Diff(unix.Exchanges[0].Request.Head, tr.Exchanges[0].Request.Head); diff != "" {
 		t.Errorf("a file with CRLF: %s", diff)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -24,10 +25,7 @@ func newSession(t *testing.T, change func(*relay.Config)) *session {
 	defer l.Close()
 	s := &session{tap: newTap(t, l.Addr().String(), change)}
 	s.client = dial(t, s.addr)
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(l.Accept())(t)
 	t.Cleanup(func() { c.Close() })
 	readFull(t, c, make([]byte, len(http2.ClientPreface)))
 	s.agent = newWire(t, c)
@@ -146,10 +144,7 @@ func testAgentOfHTTP1(t *testing.T) {
 	p := newTap(t, l.Addr().String(), nil)
 	w := dial(t, p.addr)
 	w.get(1, "/")
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(l.Accept())(t)
 	readFull(t, c, make([]byte, len(http2.ClientPreface)+9+9))
 	const says = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 	io.WriteString(c, says)

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // h2spec asks a server whether it keeps RFC 7540 and RFC 7541. The version is the last that has a module of Go.
@@ -31,9 +33,7 @@ func TestConformance(t *testing.T) {
 	ask := func(addr string) map[string]string {
 		t.Helper()
 		host, port, err := net.SplitHostPort(addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		report := filepath.Join(t.TempDir(), "report.xml")
 		// The status says whether anything failed, which the report says, too.
 		out, _ := exec.Command(filepath.Join(bin, "h2spec"), "-h", host, "-p", port, "-o", "5", "-j", report).CombinedOutput()
@@ -51,9 +51,7 @@ func TestConformance(t *testing.T) {
 				} `xml:"testcase"`
 			} `xml:"testsuite"`
 		}
-		if err := xml.Unmarshal(text, &suites); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, xml.Unmarshal(text, &suites))
 		came := make(map[string]string)
 		for _, s := range suites.Suites {
 			for _, c := range s.Cases {

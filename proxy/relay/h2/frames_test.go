@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -34,15 +35,9 @@ func TestFramesPassAsTheyCame(t *testing.T) {
 	for _, step := range []int{1, 7, len(sent)} {
 		l := listen(t)
 		p := newTap(t, l.Addr().String(), nil)
-		c, err := net.Dial("tcp", p.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", p.addr))(t)
 		io.WriteString(c, http2.ClientPreface)
-		a, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(l.Accept())(t)
 		l.Close()
 		for _, end := range []net.Conn{a, c} {
 			end.SetDeadline(time.Now().Add(testTimeout))
@@ -80,10 +75,7 @@ func TestNothingIsHeld(t *testing.T) {
 	l := listen(t)
 	p := newTap(t, l.Addr().String(), nil)
 	w := dial(t, p.addr)
-	a, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(l.Accept())(t)
 	defer a.Close()
 	l.Close()
 	readFull(t, a, make([]byte, len(http2.ClientPreface)+9))
@@ -117,10 +109,7 @@ func TestHeaderBlocksKeepWhatTheyAre(t *testing.T) {
 	l := listen(t)
 	p := newTap(t, l.Addr().String(), nil)
 	w := dial(t, p.addr)
-	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(l.Accept())(t)
 	defer conn.Close()
 	l.Close()
 	readFull(t, conn, make([]byte, len(http2.ClientPreface)))

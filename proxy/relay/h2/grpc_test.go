@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -122,10 +123,7 @@ func grpcClient(t testing.TB, addr string, opts ...grpc.DialOption) pb.TestServi
 	t.Helper()
 	opts = append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20), grpc.MaxCallSendMsgSize(64<<20)))
-	conn, err := grpc.NewClient("passthrough:///"+addr, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(grpc.NewClient("passthrough:///"+addr, opts...))(t)
 	t.Cleanup(func() { conn.Close() })
 	return pb.NewTestServiceClient(conn)
 }
@@ -331,18 +329,11 @@ func TestGoAwayInTheMiddle(t *testing.T) {
 	addr, _, server := grpcAgent(t)
 	p := newTap(t, addr, nil)
 	c := grpcClient(t, p.addr)
-	stream, err := c.FullDuplexCall(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(c.FullDuplexCall(within(t)))(t)
 	both := func() {
 		t.Helper()
-		if err := stream.Send(&pb.StreamingOutputCallRequest{}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := stream.Recv(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stream.Send(&pb.StreamingOutputCallRequest{}))
+		must.Get(stream.Recv())(t)
 	}
 	both()
 	stopped := make(chan struct{})

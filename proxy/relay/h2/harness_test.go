@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/relay/h2"
 )
@@ -77,11 +78,7 @@ func newTap(t testing.TB, agent string, change func(*relay.Config)) *tap {
 
 func listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 }
 
 // A witness keeps what the Observers of all connections were told, and complains about calls that break their contract.
@@ -295,15 +292,9 @@ func client(t testing.TB) *http.Client {
 // ask posts a body and returns the answer, its body and its trailer.
 func ask(t testing.TB, c *http.Client, url, body string) (*http.Response, string) {
 	t.Helper()
-	res, err := c.Post(url, "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(c.Post(url, "application/json", strings.NewReader(body)))(t)
 	defer res.Body.Close()
-	got, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(io.ReadAll(res.Body))(t)
 	return res, string(got)
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -23,30 +24,16 @@ var soonOver = []string{"timeout_on_sleeping_server", "cancel_after_begin"}
 func TestInterop(t *testing.T) {
 	program := buildInterop(t)
 	server := exec.Command(program)
-	stdin, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(server.StdinPipe())(t)
+	stdout := must.Get(server.StdoutPipe())(t)
+	must.Do(t, server.Start())
 	t.Cleanup(func() {
 		stdin.Close()
 		server.Wait() //nolint:errcheck // it is told to end
 	})
-	addr, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := must.Get(bufio.NewReader(stdout).ReadString('\n'))(t)
 	addr = strings.TrimSpace(addr)
-	cases, err := exec.Command(program, "cases", addr).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := must.Get(exec.Command(program, "cases", addr).Output())(t)
 	names := strings.Fields(string(cases))
 	if len(names) < 14 {
 		t.Fatalf("there are the cases %q", names)
@@ -76,14 +63,8 @@ func TestInterop(t *testing.T) {
 func buildInterop(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	source, err := os.ReadFile(filepath.Join("testdata", "interop", "main.go.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile(filepath.Join("..", "..", "..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile(filepath.Join("testdata", "interop", "main.go.txt")))(t)
+	mod := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "go.mod")))(t)
 	version := regexp.MustCompile(`google\.golang\.org/grpc (v\S+)`).FindSubmatch(mod)
 	if version == nil {
 		t.Fatal("go.mod does not name a version of gRPC")
@@ -92,9 +73,7 @@ func buildInterop(t *testing.T) string {
 		"main.go": string(source),
 		"go.mod":  "module interop\n\ngo 1.26\n\nrequire google.golang.org/grpc " + string(version[1]) + "\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, args := range [][]string{{"mod", "tidy"}, {"build", "-o", "interop", "."}} {
 		cmd := exec.Command("go", args...)

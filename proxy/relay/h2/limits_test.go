@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -38,10 +39,7 @@ func newWire(t testing.TB, c net.Conn) *wire {
 // acceptWire takes the next connection of an agent, past its preface.
 func acceptWire(t testing.TB, l net.Listener) *wire {
 	t.Helper()
-	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(l.Accept())(t)
 	t.Cleanup(func() { conn.Close() })
 	readFull(t, conn, make([]byte, len(http2.ClientPreface)))
 	w := newWire(t, conn)
@@ -52,10 +50,7 @@ func acceptWire(t testing.TB, l net.Listener) *wire {
 // dial connects to a tap, with the preface and settings.
 func dial(t testing.TB, addr string, settings ...http2.Setting) *wire {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", addr))(t)
 	t.Cleanup(func() { c.Close() })
 	w := newWire(t, c)
 	io.WriteString(c, http2.ClientPreface)

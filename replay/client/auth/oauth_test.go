@@ -11,8 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/replay/client"
 )
 
@@ -119,12 +118,8 @@ func TestGrants(t *testing.T) {
 					t.Errorf("got %q, %v; want one token for all", got, err)
 				}
 			}
-			if diff := cmp.Diff([]string{tt.want}, s.log()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]string{"token-1"}, hidden); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", []string{tt.want}, s.log())
+			expect.Same(t, "told", []string{"token-1"}, hidden)
 		})
 	}
 }

@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client/setup"
 )
 
 func TestReachFlags(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.pem")
-	if err := os.WriteFile(bad, []byte("no certificate"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(bad, []byte("no certificate"), 0o600))
 	world := setup.World{
 		Getenv: func(string) string { return "" },
 		Secret: func(_, value string) (string, error) {
@@ -37,9 +36,7 @@ func TestReachFlags(t *testing.T) {
 		var f setup.ReachFlags
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
 		f.Register(set, "without it, none is used")
-		if err := set.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set.Parse(strings.Fields(args)))
 		d, err := f.Dialer(world, time.Now)
 		got := ""
 		if err == nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -48,9 +50,7 @@ func read(t *testing.T, url string, args ...string) (*Setup, error) {
 	var f Flags
 	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	f.Register(set)
-	if err := set.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set.Parse(args))
 	return f.Setup(world(), url)
 }
 
@@ -62,9 +62,7 @@ func dressed(t *testing.T, s *Setup) (string, http.Header) {
 		out.Header = http.Header{}
 	}
 	if s.Options.Authorize != nil {
-		if err := s.Options.Authorize(t.Context(), out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Options.Authorize(t.Context(), out))
 	}
 	return out.URL, out.Header
 }
@@ -161,10 +159,7 @@ func TestProtocols(t *testing.T) {
 		"--protocol-version 0.3 --protocol 1.0-rest": {client.REST10},
 		"--protocol-version 7.0":                     nil,
 	} {
-		s, err := read(t, "a2a:http://{{env.HOST}}/a", strings.Fields(args)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(read(t, "a2a:http://{{env.HOST}}/a", strings.Fields(args)...))(t)
 		if diff := cmp.Diff(want, s.Options.Prefer); diff != "" || s.URL != "http://booker.example/a" {
 			t.Errorf("%s: got %s (-want +got):\n%s", args, s.URL, diff)
 		}
@@ -181,10 +176,7 @@ func TestConnect(t *testing.T) {
 	}))
 	defer server.Close()
 	connect := func(url string, args ...string) (*client.Client, error, error) {
-		s, err := read(t, url, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(read(t, url, args...))(t)
 		return s.Connect(t.Context())
 	}
 	c, noCard, err := connect(server.URL + "/a")
@@ -221,25 +213,15 @@ func TestConnect(t *testing.T) {
 }
 
 func TestVarsInObjects(t *testing.T) {
-	v, err := parseVars([]string{"who=al\"ice", "n=5"}, world().Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(parseVars([]string{"who=al\"ice", "n=5"}, world().Getenv))(t)
 	v = v.With("prompt", `a "b" {{n}}`)
 	got, err := v.Object(
 		`{"parts":[{"text":"{{ prompt }}, {{who}}"}],"big":12345678901234567890,"{{n}}":{"x":"{{n}}{{env.TOKEN}}"},"y":null}`,
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	text := must.Get(json.Marshal(got))(t)
 	const want = `{"big":12345678901234567890,"parts":[{"text":"a \"b\" {{n}}, al\"ice"}],"y":null,"{{n}}":{"x":"5t0ken-of-env"}}`
-	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "", want, string(text))
 	for _, text := range []string{
 		``, `[]`, `"x"`, `null`, `{"a":1} {}`, `{"a":"{{b}}"}`, `{"a":["{{b}}"]}`, `{"a":{"c":"{{b}}"}}`,
 	} {
@@ -287,15 +269,11 @@ func TestOAuthSetup(t *testing.T) {
 	defer server.Close()
 	s, err := read(t, server.URL, "--oauth-client-id", "cli", "--oauth-client-secret", "env:TOKEN",
 		"--oauth-token-url", server.URL+"/token", "--timeout", "30s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	c, _, err := s.Connect(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
 	if c.Card().Name != "booker" {
 		t.Errorf("got %+v", c.Card())
@@ -318,9 +296,7 @@ func TestCredentialsAlone(t *testing.T) {
 		var f Flags
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		f.registerCredentials(set, "now and then")
-		if err := set.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set.Parse(strings.Fields(args)))
 		s, err := f.setupCredentials(world(), "http://{{env.HOST}}/a")
 		if err != nil {
 			t.Errorf("%s: %v", args, err)
@@ -340,11 +316,6 @@ func TestCredentialsAlone(t *testing.T) {
 	if s, err := f.setupCredentials(world(), "http://h"); err == nil || s != nil {
 		t.Errorf("got %v, %v; want how credentials are written", s, err)
 	}
-	s, err := read(t, "http://h", "--header", "X-Seats:@token", "--header", "X-Run:7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"X-Seats"}, s.SecretHeaders); diff != "" {
-		t.Errorf("names of headers (-want +got):\n%s", diff)
-	}
+	s := must.Get(read(t, "http://h", "--header", "X-Seats:@token", "--header", "X-Run:7"))(t)
+	expect.Same(t, "names of headers", []string{"X-Seats"}, s.SecretHeaders)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -17,9 +18,7 @@ func several(t *testing.T, args string, agents ...Agent) ([]*Setup, error) {
 	var f SeveralFlags
 	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	f.Register(set, "now and then")
-	if err := set.Parse(strings.Fields(args)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set.Parse(strings.Fields(args)))
 	return f.Setup(world(), agents)
 }
 
@@ -63,9 +62,7 @@ func TestSeveral(t *testing.T) {
 		for _, s := range list {
 			out := &client.Outgoing{URL: "/", Header: http.Header{}}
 			if s.Options.Authorize != nil {
-				if err := s.Options.Authorize(t.Context(), out); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Options.Authorize(t.Context(), out))
 			}
 			got = append(got, out.Header.Get("Authorization")+out.Header.Get("X-Api-Key"))
 		}
@@ -79,9 +76,7 @@ func TestSeveral(t *testing.T) {
 func TestSeveralOAuth(t *testing.T) {
 	list, err := several(t, "--oauth-client-id booker=cli --oauth-client-secret booker=env:TOKEN --oauth-scope booker=a "+
 		"--oauth-scope booker=b --oauth-user planner=alice --oauth-password planner=@token", booker, planner, other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if list[0].Options.Authorize == nil || list[1].Options.Authorize == nil || list[2].Options.Authorize != nil {
 		t.Errorf("got %+v; want credentials for two of three", list)
 	}

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/proxy/ca"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -23,15 +24,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // post sends a notification and returns the status of the answer.
 func post(t *testing.T, method, url, body string, header http.Header) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	req.Header, req.Close = header, true
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	return resp.StatusCode
 }
@@ -39,10 +34,7 @@ func post(t *testing.T, method, url, body string, header http.Header) int {
 func listen(t *testing.T, public string) (*Receiver, chan Delivery) {
 	t.Helper()
 	came := make(chan Delivery, 100)
-	r, err := Listen(Options{Address: "127.0.0.1:0", Public: public, On: func(d Delivery) { came <- d }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Listen(Options{Address: "127.0.0.1:0", Public: public, On: func(d Delivery) { came <- d }}))(t)
 	t.Cleanup(r.Close)
 	return r, came
 }
@@ -158,15 +150,10 @@ func TestHosts(t *testing.T) {
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.from.address()+r.path,
 			strings.NewReader(`{"id":"t","status":{"state":"working"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		req.Host, req.Close = host, true
 		req.Header.Set("X-A2A-Notification-Token", r.Config().Token)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.DefaultClient.Do(req))(t)
 		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("%s: HTTP %d, want %d", host, resp.StatusCode, want)
@@ -180,14 +167,8 @@ func TestHosts(t *testing.T) {
 // With a certificate the agent is told https. Whoever does not trust it is heard of; what came is recorded before it is
 // answered.
 func TestTLS(t *testing.T) {
-	authority, err := ca.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := authority.Leaf("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(t.TempDir()))(t)
+	leaf := must.Get(authority.Leaf("127.0.0.1"))(t)
 	came := make(chan Delivery, 10)
 	recorded := make(chan string, 10)
 	r, err := Listen(Options{
@@ -196,9 +177,7 @@ func TestTLS(t *testing.T) {
 			recorded <- fmt.Sprintf("%s %s %s %d", at.Scheme, q.Method, body, status)
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	if !strings.HasPrefix(r.URL(), "https://127.0.0.1:") || r.Config().URL != r.URL() {
 		t.Fatalf("the agent is told %s", r.URL())
@@ -211,10 +190,7 @@ func TestTLS(t *testing.T) {
 		if trusts {
 			c.Transport.(*http.Transport).TLSClientConfig.RootCAs = roots
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL(), strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL(), strings.NewReader(body)))(t)
 		req.Header.Set("Authorization", "Bearer "+r.Config().Token)
 		resp, err := c.Do(req)
 		if (err == nil) != trusts {
@@ -244,10 +220,7 @@ func TestListenFails(t *testing.T) {
 
 // Several receivers listen at one address: each hears its own, and none what comes after it was closed.
 func TestReceiversOfOneServer(t *testing.T) {
-	s, err := Serve(Options{Address: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Serve(Options{Address: "127.0.0.1:0"}))(t)
 	defer s.Close()
 	type heard struct{ who, task string }
 	came := make(chan heard, 10)
@@ -287,10 +260,7 @@ func TestReceiversOfOneServer(t *testing.T) {
 // The agent is given the name under which the receiver listens, since its certificate is for that.
 func TestNameOfReceiver(t *testing.T) {
 	for address, want := range map[string]string{"localhost:0": "http://localhost:", "127.0.0.1:0": "http://127.0.0.1:"} {
-		r, err := Listen(Options{Address: address})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Listen(Options{Address: address}))(t)
 		if !strings.HasPrefix(r.URL(), want) {
 			t.Errorf("%s: got %s, want %s…", address, r.URL(), want)
 		}
@@ -300,10 +270,7 @@ func TestNameOfReceiver(t *testing.T) {
 
 // Of configs that somebody else wrote, neither the token is known nor what the agent makes of it.
 func TestAnyNotification(t *testing.T) {
-	server, err := Serve(Options{Address: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(Serve(Options{Address: "127.0.0.1:0"}))(t)
 	defer server.Close()
 	var recorded []string
 	r := server.Receive(Options{Any: true, Record: func(at *url.URL, _ *http.Request, body []byte, status int) {

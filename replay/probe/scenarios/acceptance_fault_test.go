@@ -59,7 +59,7 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "rest/error-subscribe-not-found",
 	},
 	{
-		name: "F3 a subscription to nobody's task hangs", wait: 10 * time.Second,
+		name: "F3 a subscription to nobody's task hangs", wait: 4 * time.Second,
 		by: agenttest.Answering(agenttest.Path("POST", nobodys+":subscribe$"), func(_ http.ResponseWriter, r *http.Request, _ string) {
 			<-r.Context().Done()
 		}),
@@ -115,7 +115,7 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "both/multi-turn-context-preserved",
 	},
 	{
-		name: "F14 tasks work for ever", wait: 10 * time.Second,
+		name: "F14 tasks work for ever", wait: 4 * time.Second,
 		by: agenttest.Changing(agenttest.Anything, `TASK_STATE_COMPLETED`, `TASK_STATE_WORKING`),
 		fails: `both/spec-task-lifecycle both/spec-get-task both/spec-data-types both/error-cancel-terminal
 			both/error-send-terminal both/spec-streaming both/stream-task-lifecycle both/spec-multi-turn both/spec-list-tasks

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
@@ -21,11 +22,7 @@ const cells = 27*2 + 4
 // suite returns the scenarios of a suite.
 func suite(t *testing.T, name string) []*probe.Scenario {
 	t.Helper()
-	s, err := scenarios.Suite(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(scenarios.Suite(name))(t)
 }
 
 // threeAgents serves the agents of the acceptance suite on one origin, behind what may break them, and returns its URL.
@@ -41,10 +38,7 @@ func threeAgents(t *testing.T, o refagent.Options, broken func(http.Handler) htt
 		if slices.ContainsFunc(refagent.Faults(name), func(f refagent.Fault) bool { return f.Slug == fault }) {
 			o.Fault = fault
 		}
-		a, err := refagent.New(name, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(refagent.New(name, o))(t)
 		agents = append(agents, a)
 	}
 	handler := refagent.Mux(agents...)
@@ -68,11 +62,7 @@ func acceptance(t *testing.T, url string, o probe.Options) *probe.Report {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
-	report, err := probe.Run(context.Background(), url, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	return must.Get(probe.Run(context.Background(), url, o))(t)
 }
 
 func isCell(r *probe.Result) bool { return slices.Contains(r.Scenario.Tags, "cell") }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/proxy/ca"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/internal/agenttest"
@@ -288,10 +289,7 @@ func TestBrokenAgentsFail(t *testing.T) {
 					p.Scenarios = append(p.Scenarios, s)
 				}
 			}
-			report, err := probe.Run(t.Context(), agenttest.Start(t, tt.agent, o, tt.broken), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := must.Get(probe.Run(t.Context(), agenttest.Start(t, tt.agent, o, tt.broken), p))(t)
 			want := strings.Fields(tt.want)
 			failed := map[string]bool{}
 			for _, r := range report.Results {
@@ -334,14 +332,8 @@ func TestEachScenarioCanFail(t *testing.T) {
 // Before 0.1 webhooks are on https: with a certificate that the agent trusts, all can be seen.
 func TestWebhooksOverTLS(t *testing.T) {
 	t.Parallel()
-	authority, err := ca.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := authority.Leaf("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(ca.Open(t.TempDir()))(t)
+	certificate := must.Get(authority.Leaf("127.0.0.1"))(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	for _, forgets := range []bool{false, true} {
@@ -356,9 +348,7 @@ func TestWebhooksOverTLS(t *testing.T) {
 			Scenarios: scenarios.Basics(), Parallel: 4, Timeout: 20 * time.Second,
 			Webhook: webhook.Options{Certificate: certificate},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, r := range report.Results {
 			wantFailure := forgets && r.Scenario.ID == "push-token"
 			if r.Bad() != wantFailure {

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/internal/agenttest"
@@ -127,10 +128,7 @@ func askAll(
 	t *testing.T, name string, o refagent.Options, c client.Options, oauth auth.OAuth,
 ) (*probe.Report, []analysis.Finding) {
 	t.Helper()
-	a, err := refagent.New(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(refagent.New(name, o))(t)
 	t.Cleanup(a.Close)
 	server := agenttest.Serve(a)
 	t.Cleanup(server.Close)
@@ -142,12 +140,7 @@ func askAll(
 	report, err := probe.Run(t.Context(), server.URL+a.Path(), probe.Options{
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: time.Minute, Sink: kept, Client: c,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(t.Context(), rules.All, kept, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	result := must.Get(engine.Run(t.Context(), rules.All, kept, nil))(t)
 	return report, result.Findings
 }

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/internal/earlyagent"
@@ -111,9 +110,7 @@ func TestEarlyAgentFaults(t *testing.T) {
 				t.Logf("%s: %s", r.Test, r.Message)
 			}
 			slices.Sort(rows)
-			if diff := cmp.Diff(append([]string{f.row}, f.also...), slices.Compact(rows)); diff != "" {
-				t.Errorf("rows that fail (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "rows that fail", append([]string{f.row}, f.also...), slices.Compact(rows))
 		})
 	}
 }

@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 
 	"a2atap/proxy/paralleltest"
@@ -9,5 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	paralleltest.AtOnce(16)
+	debug.SetGCPercent(400) // what is alive is little, and short-lived
 	os.Exit(m.Run())
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"a2atap/analyzer/jws"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/card"
@@ -29,9 +31,7 @@ type signing struct {
 func (s signing) probe(t *testing.T) probe.Result {
 	t.Helper()
 	a, err := refagent.New("spec", refagent.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { a.Close() })
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public := base64.RawURLEncoding.EncodeToString(private.Public().(ed25519.PublicKey))
@@ -41,31 +41,23 @@ func (s signing) probe(t *testing.T) probe.Result {
 			return
 		}
 		payload, err := jws.Canonical(w.Body.Bytes())
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		head := map[string]string{"alg": "EdDSA", "kid": "key-1", "typ": "JOSE"}
 		if s.jku != "" {
 			head["jku"] = strings.ReplaceAll(s.jku, "%s", "http://"+r.Host)
 		}
 		header, err := json.Marshal(head)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		protected := base64.RawURLEncoding.EncodeToString(header)
 		signature := base64.RawURLEncoding.EncodeToString(ed25519.Sign(private, jws.SigningInput(protected, payload)))
 		card := map[string]any{}
-		if err := json.Unmarshal(payload, &card); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, json.Unmarshal(payload, &card))
 		card["signatures"] = []any{map[string]string{"protected": protected, "signature": signature}}
 		if s.changed {
 			card["description"] = "Another one."
 		}
 		text, err := json.Marshal(card)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		w.Body.Reset()
 		w.Body.Write(text)
 	})(a)
@@ -87,10 +79,7 @@ func (s signing) probe(t *testing.T) probe.Result {
 			t.Fatal(err)
 		}
 	}
-	report, err := probe.Run(t.Context(), server.URL+a.Path(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(probe.Run(t.Context(), server.URL+a.Path(), o))(t)
 	if len(report.Results) != 1 {
 		t.Fatalf("%d results, want 1", len(report.Results))
 	}

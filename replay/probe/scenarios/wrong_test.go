@@ -14,6 +14,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
@@ -110,10 +111,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	if tt.fault != "" {
 		o.Fault = tt.fault
 	}
-	a, err := refagent.New(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(refagent.New(name, o))(t)
 	var handler http.Handler = a
 	if tt.twist != nil {
 		handler = tt.twist(a)
@@ -136,9 +134,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
 		Scenarios: scenarios, Parallel: 1, Timeout: cmp.Or(tt.patience, 5*time.Second), Client: tt.client, Second: tt.second,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return report
 }
 

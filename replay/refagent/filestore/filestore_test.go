@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent/filestore"
 	"a2atap/replay/refagent/internal/engine"
 )
@@ -23,19 +24,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t testing.TB, name string) *filestore.File {
 	t.Helper()
-	f, err := filestore.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(filestore.Open(name))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 func put(t testing.TB, f *filestore.File, owner, key, value string) {
 	t.Helper()
-	if err := f.Put(owner, key, []byte(value)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Put(owner, key, []byte(value)))
 }
 
 // all returns what an owner has, as lines.
@@ -46,9 +42,7 @@ func all(t testing.TB, f *filestore.File, owner string) string {
 		lines = append(lines, key+"="+string(value))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return strings.Join(lines, " ")
 }
 
@@ -61,20 +55,12 @@ func TestFileKeeps(t *testing.T) {
 	put(t, f, "spec", "b", "3")
 	put(t, f, "spec/acme", "b", "")
 	put(t, f, "spec", "gone", "4")
-	if err := f.Delete("spec", "gone"); err != nil {
-		t.Error(err)
-	}
-	if err := errors.Join(f.Delete("spec", "never"), f.Delete("nobody", "never")); err != nil {
-		t.Error(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, f.Delete("spec", "gone"))
+	expect.OK(t, errors.Join(f.Delete("spec", "never"), f.Delete("nobody", "never")))
+	must.Do(t, f.Close())
 	f = open(t, name)
 	got := []string{all(t, f, "spec"), all(t, f, "spec/acme"), all(t, f, "nobody")}
-	if diff := cmp.Diff([]string{"a=2 b=3", "b=", ""}, got); diff != "" {
-		t.Errorf("after opening again (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "after opening again", []string{"a=2 b=3", "b=", ""}, got)
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v, %v, want mode 600", info.Mode(), err)
 	}
@@ -138,13 +124,8 @@ func TestForeignFiles(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "tasks.db")
-			if err := tt.make(name); err != nil {
-				t.Fatal(err)
-			}
-			before, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tt.make(name))
+			before := must.Get(os.ReadFile(name))(t)
 			if _, err := filestore.Open(name); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
@@ -165,9 +146,7 @@ func TestForeignFiles(t *testing.T) {
 // An empty file is as good as none.
 func TestEmptyFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, nil, 0o600))
 	put(t, open(t, name), "spec", "a", "1")
 }
 
@@ -178,14 +157,8 @@ func filled(t *testing.T) []byte {
 	for i := range 60 {
 		put(t, f, "spec", fmt.Sprintf("task %d", i), strings.Repeat("x", 300))
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	must.Do(t, f.Close())
+	return must.Get(os.ReadFile(name))(t)
 }
 
 // A file that was cut is refused, wherever it was, unless nothing of it is missing.
@@ -194,9 +167,7 @@ func TestCutFiles(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
 	refused := 0
 	for size := 1; size < len(whole); size += 1 + len(whole)/97 {
-		if err := os.WriteFile(name, whole[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, whole[:size], 0o600))
 		f, err := filestore.Open(name)
 		if err == nil {
 			if strings.Count(all(t, f, "spec"), "=") != 60 {
@@ -219,9 +190,7 @@ func TestCutFiles(t *testing.T) {
 func TestChangedBytes(t *testing.T) {
 	whole := filled(t)
 	name := filepath.Join(t.TempDir(), "tasks.db")
-	if err := os.WriteFile(name, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, whole, 0o600))
 	f := open(t, name)
 	want := all(t, f, "spec")
 	f.Close()
@@ -229,9 +198,7 @@ func TestChangedBytes(t *testing.T) {
 	for at := 0; at < len(whole); at += 397 {
 		text := bytes.Clone(whole)
 		text[at] ^= 0x55
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, text, 0o600))
 		f, err := filestore.Open(name)
 		if err != nil {
 			found++

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // Where the file can grow no more, putting fails, and what was there stays; when there is room again, it goes on.
@@ -16,26 +18,17 @@ func TestFullDisk(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tasks.db")
 	f := open(t, name)
 	put(t, f, "spec", "a", "1")
-	info, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(name))(t)
 	signal.Ignore(syscall.SIGXFSZ) // it would end the process
 	defer signal.Reset(syscall.SIGXFSZ)
 	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	limit := before
 	limit.Cur = uint64(info.Size())
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	large := []byte(strings.Repeat("x", 1<<20))
 	failure := f.Put("spec", "b", large)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
 	if failure == nil || !strings.Contains(failure.Error(), "file too large") {
 		t.Errorf("got %v", failure)
 	}

@@ -1,6 +1,10 @@
 package inflow
 
-import "testing"
+import (
+	"testing"
+
+	"a2atap/proxy/must"
+)
 
 // TestBuffer fills and empties a buffer, and looks at its size: small while little comes, large while much does.
 func TestBuffer(t *testing.T) {
@@ -11,9 +15,7 @@ func TestBuffer(t *testing.T) {
 		largeBuffer: largeBuffer,
 	}
 	for _, n := range []int{1, smallBuffer, 3 * smallBuffer, largeBuffer, 1} {
-		if err := b.Fill(limited(n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Fill(limited(n)))
 		if n == 3*smallBuffer && len(b.b) != sizes[n] {
 			t.Errorf("after a full read the buffer has %d bytes, want %d", len(b.b), sizes[n])
 		}
@@ -24,9 +26,7 @@ func TestBuffer(t *testing.T) {
 		t.Errorf("after a small read the buffer has %d bytes, want %d", len(b.b), smallBuffer)
 	}
 	for len(b.Unread()) < 3*largeBuffer { // a head that grows
-		if err := b.Fill(limited(1000)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Fill(limited(1000)))
 	}
 	size := len(b.b)
 	b.Fill(limited(size)) // to the brim
