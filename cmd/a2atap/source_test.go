@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -35,7 +34,8 @@ type sourceFile struct {
 	*ast.File
 }
 
-// ourSource returns the source of this module, which is parsed once for all tests that look at it.
+// ourSource parses the source of this module. Nobody keeps it: commands that run in this process have bounds of memory,
+// and would collect garbage all the time beside it.
 func ourSource(t *testing.T) *goFiles {
 	t.Helper()
 	s, err := parsedSource()
@@ -45,7 +45,7 @@ func ourSource(t *testing.T) *goFiles {
 	return s
 }
 
-var parsedSource = sync.OnceValues(func() (*goFiles, error) {
+func parsedSource() (*goFiles, error) {
 	const root = "../.."
 	s := &goFiles{fset: token.NewFileSet(), files: make(map[string][]sourceFile)}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -78,7 +78,7 @@ var parsedSource = sync.OnceValues(func() (*goFiles, error) {
 		err = fmt.Errorf("the command has no source beneath %s", root)
 	}
 	return s, err
-})
+}
 
 // built returns the files of a folder that are built on this system.
 func (s *goFiles) built(folder string) []*ast.File {

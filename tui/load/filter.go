@@ -43,15 +43,23 @@ func (l *Loader) deciding(f *filter.Filter, seqs []uint64, found map[uint64][]an
 	if len(unsure) == 0 {
 		return chosen, nil
 	}
+	read, err := readMatching(l, f, unsure, mine)
+	chosen = append(chosen, read...)
+	slices.Sort(chosen)
+	return chosen, err
+}
+
+// readMatching returns those exchanges of a sorted list that match a filter. It reads them.
+func readMatching(l *Loader, f *filter.Filter, seqs []uint64, found map[uint64][]analysis.Finding) ([]uint64, error) {
 	if err := l.NeedCards(); err != nil {
 		return nil, err
 	}
-	_, err := l.Each(unsure, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
-		if x != nil && l.matches(f, x, mine) {
+	var chosen []uint64
+	_, err := l.Each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+		if x != nil && l.matches(f, x, found) {
 			chosen = append(chosen, seq)
 		}
 	})
-	slices.Sort(chosen)
 	return chosen, err
 }
 
@@ -221,16 +229,7 @@ func (l *Loader) Matching(f *filter.Filter, seqs []uint64, found map[uint64][]an
 	if l.Reading.Now() != nil {
 		return l.deciding(f, seqs, found)
 	}
-	if err := l.NeedCards(); err != nil {
-		return nil, err
-	}
-	var chosen []uint64
-	_, err := l.Each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
-		if x != nil && l.matches(f, x, found) {
-			chosen = append(chosen, seq)
-		}
-	})
-	return chosen, err
+	return readMatching(l, f, seqs, found)
 }
 
 func (l *Loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analysis.Finding) bool {

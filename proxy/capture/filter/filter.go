@@ -76,19 +76,8 @@ func (f *Filter) String() string {
 // Their kinds are "task", "context" and "operation"; an operation is as the user wrote it, so it has to be normalised
 // first, see Facts.
 func (f *Filter) Keys() []capture.Key {
-	if f == nil {
-		return nil
-	}
-	terms := []node{f.root}
-	if all, ok := f.root.(allOf); ok {
-		terms = all
-	}
 	var keys []capture.Key
-	for _, n := range terms {
-		t, ok := n.(keyTerm)
-		if !ok {
-			continue
-		}
+	for _, t := range f.required() {
 		test, ok := t.test.(nameTest)
 		if !ok || t.key.index == "" {
 			continue
@@ -100,41 +89,36 @@ func (f *Filter) Keys() []capture.Key {
 	return keys
 }
 
+// required returns the words with a key that all have to hold.
+func (f *Filter) required() []keyTerm {
+	if f == nil {
+		return nil
+	}
+	list, ok := f.root.(allOf)
+	if !ok {
+		list = allOf{f.root}
+	}
+	var terms []keyTerm
+	for _, n := range list {
+		if t, ok := n.(keyTerm); ok {
+			terms = append(terms, t)
+		}
+	}
+	return terms
+}
+
 // Needs reports whether the filter lets through only what has a property, of those that the key is takes: whether is:WORD
 // stands in it beside all else.
 func (f *Filter) Needs(word string) bool {
-	if f == nil {
-		return false
-	}
-	terms := []node{f.root}
-	if all, ok := f.root.(allOf); ok {
-		terms = all
-	}
-	return slices.ContainsFunc(terms, func(n node) bool {
-		t, ok := n.(keyTerm)
-		if !ok {
-			return false
-		}
+	return slices.ContainsFunc(f.required(), func(t keyTerm) bool {
 		is, ok := t.test.(isTest)
 		return ok && string(is) == word
 	})
 }
 
 // Asks reports whether the expression uses one of the keys, so that the facts behind them have to be found out.
-func (f *Filter) Asks(keys ...string) bool { return f != nil && asks(f.root, keys) }
-
-func asks(n node, keys []string) bool {
-	switch n := n.(type) {
-	case anyOf:
-		return slices.ContainsFunc(n, func(child node) bool { return asks(child, keys) })
-	case allOf:
-		return slices.ContainsFunc(n, func(child node) bool { return asks(child, keys) })
-	case negate:
-		return asks(n.node, keys)
-	case keyTerm:
-		return slices.Contains(keys, n.key.Name)
-	}
-	return false
+func (f *Filter) Asks(keys ...string) bool {
+	return f != nil && !everyTerm(f.root, func(t node) bool { return !hasKey(t, keys) })
 }
 
 // MayMatch reports whether an exchange can match of which only this is known: that a key of numbers, such as "workflow",
@@ -143,35 +127,15 @@ func (f *Filter) MayMatch(key string, value int64) bool {
 	if f == nil || f.root == nil {
 		return true
 	}
-	return outcomes(f.root, key, value).match
-}
-
-// An outlook is which outcomes a part of an expression can have.
-type outlook struct{ match, fail bool }
-
-func outcomes(n node, key string, value int64) outlook {
-	both := outlook{true, true}
-	of := func(child node) outlook { return outcomes(child, key, value) }
-	match := func(child node) bool { return of(child).match }
-	fail := func(child node) bool { return of(child).fail }
-	every := func(list []node, can func(node) bool) bool {
-		return !slices.ContainsFunc(list, func(child node) bool { return !can(child) })
-	}
-	switch n := n.(type) {
-	case anyOf:
-		return outlook{slices.ContainsFunc(n, match), every(n, fail)}
-	case allOf:
-		return outlook{every(n, match), slices.ContainsFunc(n, fail)}
-	case negate:
-		inner := of(n.node)
-		return outlook{inner.fail, inner.match}
-	case keyTerm:
-		if t, ok := n.test.(numberTest); ok && n.key.Name == key {
-			holds := t.holdsFor(value)
-			return outlook{holds, !holds}
+	return outlookOf(f.root, func(n node) outlook {
+		if n, ok := n.(keyTerm); ok && n.key.Name == key {
+			if t, ok := n.test.(numberTest); ok {
+				holds := t.holdsFor(value)
+				return outlook{holds, !holds}
+			}
 		}
-	}
-	return both
+		return either
+	}).match
 }
 
 // Part returns a filter that asks for nothing but some keys and lets everything through that f does: f needs one value
@@ -215,22 +179,5 @@ func part(n node, keys []string) node {
 
 // AsksOnly reports whether what matches depends on the values of keys alone.
 func (f *Filter) AsksOnly(keys ...string) bool {
-	return f != nil && f.root != nil && asksOnly(f.root, keys)
-}
-
-func asksOnly(n node, keys []string) bool {
-	all := func(list []node) bool {
-		return !slices.ContainsFunc(list, func(n node) bool { return !asksOnly(n, keys) })
-	}
-	switch n := n.(type) {
-	case anyOf:
-		return all(n)
-	case allOf:
-		return all(n)
-	case negate:
-		return asksOnly(n.node, keys)
-	case keyTerm:
-		return slices.Contains(keys, n.key.Name)
-	}
-	return false
+	return f != nil && f.root != nil && everyTerm(f.root, func(t node) bool { return hasKey(t, keys) })
 }

@@ -1,6 +1,9 @@
 package filter
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Key describes a key of the filter language, for help and completion.
 type Key struct {
@@ -57,21 +60,11 @@ type test interface {
 }
 
 func (n anyOf) match(s *subject) bool {
-	for _, child := range n {
-		if child.match(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n, func(child node) bool { return child.match(s) })
 }
 
 func (n allOf) match(s *subject) bool {
-	for _, child := range n {
-		if !child.match(s) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n, func(child node) bool { return !child.match(s) })
 }
 
 func (n negate) match(s *subject) bool { return !n.node.match(s) }
@@ -108,4 +101,53 @@ func printList(b *strings.Builder, list []node, between string, own, binding int
 		}
 		child.print(b, own+1)
 	}
+}
+
+// everyTerm reports whether all words of an expression, with a key or without, are as said.
+func everyTerm(n node, is func(node) bool) bool {
+	other := func(child node) bool { return !everyTerm(child, is) }
+	switch n := n.(type) {
+	case anyOf:
+		return !slices.ContainsFunc(n, other)
+	case allOf:
+		return !slices.ContainsFunc(n, other)
+	case negate:
+		return everyTerm(n.node, is)
+	}
+	return is(n)
+}
+
+// hasKey reports whether a word has one of the keys.
+func hasKey(n node, keys []string) bool {
+	t, ok := n.(keyTerm)
+	return ok && slices.Contains(keys, t.key.Name)
+}
+
+// An outlook is which outcomes a part of an expression can have.
+type outlook struct{ match, fail bool }
+
+var either = outlook{true, true}
+
+// outlookOf returns which outcomes an expression can have, by those of its words.
+func outlookOf(n node, of func(node) outlook) outlook {
+	switch n := n.(type) {
+	case anyOf:
+		can := outlook{false, true}
+		for _, child := range n {
+			o := outlookOf(child, of)
+			can.match, can.fail = can.match || o.match, can.fail && o.fail
+		}
+		return can
+	case allOf:
+		can := outlook{true, false}
+		for _, child := range n {
+			o := outlookOf(child, of)
+			can.match, can.fail = can.match && o.match, can.fail || o.fail
+		}
+		return can
+	case negate:
+		inner := outlookOf(n.node, of)
+		return outlook{inner.fail, inner.match}
+	}
+	return of(n)
 }

@@ -46,30 +46,23 @@ func (f *Filter) Decide(o *Outline, facts Facts) (match, certain bool) {
 		return true, true
 	}
 	s := o.subject(facts)
-	can := s.outlook(f.root)
+	can := outlookOf(f.root, s.outlook)
 	return can.match, can.match != can.fail
 }
 
 // Certain reports whether Decide always is, for outlines that are not partial: nothing is asked for that they lack.
-func (f *Filter) Certain() bool { return f == nil || f.root == nil || decidable(f.root) }
+func (f *Filter) Certain() bool { return f == nil || f.root == nil || everyTerm(f.root, decidable) }
 
 func decidable(n node) bool {
-	all := func(list []node) bool {
-		return !slices.ContainsFunc(list, func(child node) bool { return !decidable(child) })
+	t, ok := n.(keyTerm)
+	if !ok || t.key.Name == "message" {
+		return false
 	}
-	switch n := n.(type) {
-	case anyOf:
-		return all(n)
-	case allOf:
-		return all(n)
-	case negate:
-		return decidable(n.node)
-	case keyTerm:
-		_, header := n.test.(headerTest)
-		_, json := n.test.(jsonTest)
-		return !header && !json && n.key.Name != "message"
+	switch t.test.(type) {
+	case headerTest, jsonTest:
+		return false
 	}
-	return false
+	return true
 }
 
 // subject returns an exchange that has what the outline knows.
@@ -107,42 +100,17 @@ func (o *Outline) subject(facts Facts) *subject {
 	return s
 }
 
-// outlook returns which outcomes a part of an expression can have, by what the outline knows.
+// outlook returns which outcomes a word of an expression can have, by what the outline knows.
 func (s *subject) outlook(n node) outlook {
-	both := outlook{true, true}
-	switch n := n.(type) {
-	case anyOf:
-		can := outlook{false, true}
-		for _, child := range n {
-			of := s.outlook(child)
-			can.match, can.fail = can.match || of.match, can.fail && of.fail
-		}
-		return can
-	case allOf:
-		can := outlook{true, false}
-		for _, child := range n {
-			of := s.outlook(child)
-			can.match, can.fail = can.match && of.match, can.fail || of.fail
-		}
-		return can
-	case negate:
-		inner := s.outlook(n.node)
-		return outlook{inner.fail, inner.match}
-	case keyTerm:
-		switch n.test.(type) {
-		case headerTest, jsonTest:
-			return both
-		}
-		if n.key.Name == "message" {
-			return both
-		}
-		holds := n.test.holds(s)
-		if !holds && s.outline.Partial && slices.Contains(partialKeys, n.key.Name) {
-			return both
-		}
-		return outlook{holds, !holds}
+	if !decidable(n) {
+		return either
 	}
-	return both
+	t := n.(keyTerm) //nolint:forcetypeassert // no other word is
+	holds := t.test.holds(s)
+	if !holds && s.outline.Partial && slices.Contains(partialKeys, t.key.Name) {
+		return either
+	}
+	return outlook{holds, !holds}
 }
 
 // partialKeys are those of which an outline may have only a part.

@@ -89,29 +89,20 @@ func (p *Plan) worst(seq uint32) uint8 {
 }
 
 // ascending returns a key that puts lower values first, or higher ones if the plan is reversed.
-func (p *Plan) ascending(v uint64, known bool) uint64 {
-	switch {
-	case !known:
-		return last
-	case p.Reversed:
-		return last - 1 - v
-	}
-	return v
-}
+func (p *Plan) ascending(v uint64, known bool) uint64 { return sortKey(v, known, p.Reversed) }
 
 // descending returns a key that puts higher values first, or lower ones if the plan is reversed. Values are not
 // negative.
 func (p *Plan) descending(v float64, known bool) uint64 {
-	bits := math.Float64bits(v) // in the same order
-	if p.Reversed {
-		return p.inOrder(bits, known)
-	}
-	return p.inOrder(math.MaxInt64-bits, known)
+	return sortKey(math.Float64bits(v), known, !p.Reversed) // bits have the same order
 }
 
-func (p *Plan) inOrder(key uint64, known bool) uint64 {
-	if !known {
+func sortKey(v uint64, known, down bool) uint64 {
+	switch {
+	case !known:
 		return last
+	case down:
+		return last - 1 - v
 	}
-	return key
+	return v
 }
