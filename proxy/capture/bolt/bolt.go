@@ -2,8 +2,7 @@
 //
 // A capture is written by one process, its recorder: Open gives it a Store, which is a capture.Sink. Steps are
 // committed in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives
-// the end of the process, however it ends; what came in the milliseconds before may be lost with it. What comes while
-// the disk is waited for is packed meanwhile; while storing is behind, it is not compressed.
+// the end of the process, however it ends; what came in the milliseconds before may be lost with it.
 //
 // Anybody may read a capture at any time: in the recorder's process through the Store, elsewhere through Read. The
 // database belongs to one process while it is written, so other processes are served by the recorder through a unix
