@@ -120,7 +120,7 @@ func open(path string, o Options) (*Store, error) {
 	in := newLocalAccess(path, set)
 	w := &writer{
 		local: in, options: o, open: make(map[uint64]layout.Row), patience: patience{over: make(chan struct{})},
-		work: background.Work{Urgency: o.Urgency}, ready: newHandover(), keeper: newKeeper(),
+		work: background.Work{Urgency: o.Urgency}, keeper: newKeeper(),
 	}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close())
@@ -138,11 +138,11 @@ func open(path string, o Options) (*Store, error) {
 		w.report(err)
 		w.first = nil
 	}
-	p := &packer{work: background.Work{Urgency: o.Urgency}}
-	go p.run(s.queue, w.ready, o.Flush, w.options.told)
+	ready := newHandover()
+	go (&packer{work: background.Work{Urgency: o.Urgency}}).run(s.queue, ready, o.Flush, w.options.told)
 	go func() {
 		defer close(s.done)
-		w.run(s.queue)
+		w.run(s.queue, ready)
 	}()
 	return s, nil
 }

@@ -37,7 +37,6 @@ type writer struct {
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	work    background.Work
-	ready   *handover // what is to be stored
 	keeper  *keeper
 
 	patience patience
@@ -328,20 +327,20 @@ func (w *writer) end() error {
 }
 
 // run stores what is handed over until that is closed and empty. Entries that are to be kept wait a moment for steps.
-func (w *writer) run(q *queue) {
+func (w *writer) run(q *queue, from *handover) {
 	timer := time.NewTimer(w.options.Flush)
 	defer timer.Stop()
 	look := time.NewTicker(segments.WatchPause)
 	defer look.Stop()
-	for !w.ready.drained() || !w.keeper.drained() {
+	for !from.drained() || !w.keeper.drained() {
 		select {
-		case <-w.ready.wake:
+		case <-from.wake:
 		case <-w.keeper.wake:
 			timer.Reset(w.options.Flush)
 			select {
 			case <-timer.C:
 			case <-w.keeper.flushNow:
-			case <-w.ready.wake:
+			case <-from.wake:
 			}
 		case <-look.C:
 			if err := w.watch.Look(w.local.segments()); err != nil {
@@ -349,7 +348,7 @@ func (w *writer) run(q *queue) {
 			}
 			continue
 		}
-		steps := w.ready.take()
+		steps := from.take()
 		entries := w.keeper.take()
 		if len(steps) > 0 || len(entries) > 0 {
 			w.work.Begin()
@@ -365,7 +364,7 @@ func (w *writer) run(q *queue) {
 		} else if len(entries) > 0 {
 			w.commit(nil, entries)
 		}
-		w.ready.done(steps)
+		from.done(steps)
 		q.done(count, bytes)
 		w.keeper.done()
 	}
