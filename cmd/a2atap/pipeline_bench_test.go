@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
@@ -17,19 +15,19 @@ import (
 )
 
 // BenchmarkPipeline measures what one exchange of 1.2 KB each way costs behind the relay, step by step and without
-// sockets: cut into steps, described and redacted, stored with the index, judged; then one of 20 KB each way, and an
-// event of a thousand streams. Its processor time, collecting of garbage included, says more on a busy machine than how
-// long it took.
+// sockets: cut into steps, described and redacted, stored with the index, judged. Its processor time, collecting of
+// garbage included, says more on a busy machine than how long it took.
 func BenchmarkPipeline(b *testing.B) {
 	redact := (&redacted.Options{Key: make([]byte, 32)}).Sink
-	pass := passExchanges(900)
 	run := func(name string, sink func(b *testing.B) capture.Sink) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			s := sink(b)
 			begin := cpuUsed()
 			r := recording.New(recording.Options{Sink: s, IfFull: recording.Wait})
-			pass(r, b.N)
+			for n := range b.N { // not b.Loop, whose time ends before what is queued is done
+				passExchange(r, n)
+			}
 			if err := r.Close(context.Background()); err != nil {
 				b.Fatal(err)
 			}
@@ -51,29 +49,12 @@ func BenchmarkPipeline(b *testing.B) {
 	run("steps+store", store)
 	run("steps+redact+store", func(b *testing.B) capture.Sink { return redact(store(b)) })
 	run("steps+rules", func(*testing.B) capture.Sink { return &judge{engine: engine.New(rules.All)} })
-	for name, load := range map[string]func(*recording.Recorder, int){"20k": passExchanges(20_000), "events": passManyStreams} {
-		pass = load
-		run(name+"/steps", func(*testing.B) capture.Sink { return discard{} })
-		run(name+"/steps+store", store)
-		run(name+"/steps+redact+store", func(b *testing.B) capture.Sink { return redact(store(b)) })
-	}
 }
 
-// passExchanges tells a recorder of exchanges with so many bytes of text each way, as a relay would.
-func passExchanges(size int) func(*recording.Recorder, int) {
-	return func(r *recording.Recorder, count int) {
-		for n := range count { // not b.Loop, whose time ends before what is queued is done
-			passTexts(r, n, size)
-		}
-	}
-}
-
-// passExchange passes one exchange of 1.2 KB each way.
-func passExchange(r *recording.Recorder, n int) { passTexts(r, n, 900) }
-
-func passTexts(r *recording.Recorder, n, size int) {
+// passExchange tells a recorder of one exchange, as a relay would.
+func passExchange(r *recording.Recorder, n int) {
 	c := r.Conn(capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}, "127.0.0.1:40000")
-	id, requests, answers := newID(), texts(1, size), texts(2, size)
+	id, requests, answers := newID(), texts(1, 900), texts(2, 900)
 	request := appendRequest(nil, "127.0.0.1:9001", methodUnary, id, requests[n%len(requests)])
 	answer := appendAnswer(nil, id, answers[n%len(answers)])
 	cut := func(message []byte) (head, body []byte) {
@@ -89,35 +70,6 @@ func passTexts(r *recording.Recorder, n, size int) {
 	c.AnswerBody(0, body)
 	c.AnswerEnd(0, nil)
 	c.Ended(0)
-}
-
-// passManyStreams tells a recorder of events of a thousand streams, by turns, 10,000 in a second.
-func passManyStreams(r *recording.Recorder, count int) {
-	const streams = 1000
-	text, peer := benchText(1, 400), capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}
-	conns, ids := make([]*recording.Conn, streams), make([]string, streams)
-	for i := range conns {
-		conns[i], ids[i] = r.Conn(peer, "127.0.0.1:40000"), newID()
-		request := appendRequest(nil, "127.0.0.1:9001", methodStream, ids[i], text)
-		end := bytes.Index(request, []byte("\r\n\r\n")) + 4
-		conns[i].Request(0, request[:end])
-		conns[i].RequestBody(0, request[end:])
-		conns[i].RequestEnd(0, nil)
-		conns[i].Answer(0, []byte(streamHead))
-	}
-	const pause, together = time.Millisecond, 10
-	begin := time.Now()
-	for n := range count {
-		if n%together == 0 {
-			time.Sleep(time.Until(begin.Add(time.Duration(n/together) * pause)))
-		}
-		i, k := n%streams, n/streams
-		conns[i].AnswerBody(0, fmt.Appendf(nil, "id: %d\ndata: %s\n\n", n, streamResult(ids[i], k, false, text)))
-	}
-	for _, c := range conns {
-		c.AnswerEnd(0, nil)
-		c.Ended(0)
-	}
 }
 
 // discard is a Sink that forgets.

@@ -25,7 +25,7 @@ type batch struct {
 
 	work   *background.Work
 	lookup func(seq uint64) (layout.Row, error) // what was known of an exchange before
-	first  uint64                               // the first arrival number of the block at hand
+	first  uint64                               // the first arrival number of the block under way
 	keep   bool                                 // the steps of blocks too, for a reader in this process
 
 	*scratch
@@ -33,8 +33,11 @@ type batch struct {
 
 // A scratch is what batches use one after the other: all of it belongs to the last of them.
 type scratch struct {
-	rows   rowList // of the exchanges that the batch touches
-	values []byte  // for the values of rows
+	raw    []byte         // the encoded steps of the block under way
+	kept   []capture.Step // its steps, if they are kept
+	room   []byte         // for the values of blocks
+	rows   rowList        // of the exchanges that the batch touches
+	values []byte         // for the values of rows
 	parts  []part
 	index  []layout.Entry
 }
@@ -51,89 +54,80 @@ const (
 
 // reset empties it for the next batch. What was made for an uncommonly large one is given up.
 func (s *scratch) reset() {
-	if cap(s.rows.list) > scratchRows || max(cap(s.index), cap(s.parts)) > scratchIndex {
-		*s = scratch{}
+	if cap(s.raw) > 2*layout.BlockTarget {
+		s.raw = nil
 	}
-	s.values = s.values[:0]
+	if cap(s.room) > 2*layout.RoomSize {
+		s.room = nil
+	}
+	if cap(s.rows.list) > scratchRows || max(cap(s.index), cap(s.parts)) > scratchIndex {
+		*s = scratch{raw: s.raw, room: s.room}
+	}
+	s.raw, s.room, s.values = s.raw[:0], s.room[:0], s.values[:0]
 	s.parts, s.index = s.parts[:0], s.index[:0]
 	s.rows.reset()
 }
 
-// say adds steps that are not packed yet: what the writer has to say itself. It returns those that cannot be stored.
-func (b *batch) say(steps []capture.Step) []unstorable {
-	var p packed
-	new(packer).pack(&p, steps)
-	return b.place(&p)
+// add encodes a step, in pieces where it is large, and notes what else must be written for it.
+func (b *batch) add(s capture.Step) error {
+	var failed error
+	layout.Cut(s, func(s capture.Step) {
+		if failed == nil {
+			failed = b.addPiece(&s)
+		}
+	})
+	return failed
 }
 
-// place gives packed steps their arrival numbers, and notes what else must be written for them. It returns those that
-// cannot be stored.
-func (b *batch) place(p *packed) (refused []unstorable) {
-	start := 0
-	for _, block := range p.blocks {
-		refused = append(refused, b.placeBlock(block.value, p.steps[start:block.end])...)
-		start = block.end
+func (b *batch) addPiece(s *capture.Step) error {
+	before := len(b.raw)
+	raw, err := layout.AppendStep(b.raw, s)
+	if err != nil {
+		return err
 	}
-	return append(refused, p.refused...)
-}
-
-// placeBlock places the steps of a block. Where not all can stay, it packs those that do anew.
-func (b *batch) placeBlock(value []byte, steps []capture.Step) (refused []unstorable) {
-	b.first = b.state.Arrival + 1
-	var stay []capture.Step // if not all do
-	left := 0
-	for i := range steps {
-		s := &steps[i]
-		r, belongs, err := b.rowOf(s)
-		if err != nil {
-			refused = append(refused, unstorable{*s, err})
+	var r *layout.Row
+	if s.Seq != 0 {
+		if r, err = b.row(s.Seq); err != nil {
+			return err
 		}
-		if err != nil || !belongs {
-			if left++; left == 1 {
-				stay = slices.Clone(steps[:i])
-			}
-			continue
+		if _, ok := s.What.(capture.Fact); ok && r.Unknown() {
+			b.rows.drop(s.Seq)
+			return nil // of an exchange that was lost
 		}
-		if left > 0 {
-			stay = append(stay, *s)
-		}
-		b.state.Arrival++
-		b.note(s, r)
-		b.work.GiveWay()
 	}
-	if left > 0 {
-		if steps = stay; len(steps) == 0 {
-			return refused
-		}
-		var again packed
-		new(packer).pack(&again, steps)
-		value = again.blocks[0].value
+	if before > 0 && len(raw) > layout.BlockTarget {
+		b.endBlock()
+		copy(raw, raw[before:])
+		raw, before = raw[:len(raw)-before], 0
 	}
-	placed := layout.Block{First: b.first, Value: value}
+	if before == 0 {
+		b.first = b.state.Arrival + 1
+	}
+	b.raw = raw
+	b.state.Arrival++
 	if b.keep {
-		placed.Steps = slices.Clone(steps)
-		for i := range placed.Steps {
-			placed.Steps[i].Arrival, placed.Steps[i].Keys = b.first+uint64(i), nil
-		}
+		kept := *s
+		kept.Arrival, kept.Keys = b.state.Arrival, nil
+		b.kept = append(b.kept, kept)
 	}
-	b.blocks = append(b.blocks, placed)
-	return refused
+	b.note(s, r)
+	return nil
 }
 
-// rowOf returns the row of a step's exchange, nil for a step that is about the capture as a whole, and whether the step
-// belongs into the capture: a fact does not of which nothing else is there, since it was lost.
-func (b *batch) rowOf(s *capture.Step) (r *layout.Row, belongs bool, err error) {
-	if s.Seq == 0 {
-		return nil, true, nil
+// endBlock packs the block under way.
+func (b *batch) endBlock() {
+	if len(b.raw) == 0 {
+		return
 	}
-	if r, err = b.row(s.Seq); err != nil {
-		return nil, false, err
+	var sealed layout.Block
+	sealed, b.room = layout.Seal(b.room, b.first, b.raw)
+	if b.keep {
+		sealed.Steps = slices.Clone(b.kept)
+		clear(b.kept)
+		b.kept = b.kept[:0]
 	}
-	if _, ok := s.What.(capture.Fact); ok && r.Unknown() {
-		b.rows.drop(s.Seq)
-		return nil, false, nil
-	}
-	return r, true, nil
+	b.blocks = append(b.blocks, sealed)
+	b.raw = b.raw[:0]
 }
 
 // note keeps the state, the exchange's row and the index in step with an encoded step. r is nil for a step that is

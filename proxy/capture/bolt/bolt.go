@@ -138,11 +138,9 @@ func open(path string, o Options) (*Store, error) {
 		w.report(err)
 		w.first = nil
 	}
-	ready := newHandover()
-	go (&packer{work: background.Work{Urgency: o.Urgency}}).run(s.queue, ready, o.Flush, w.options.told)
 	go func() {
 		defer close(s.done)
-		w.run(s.queue, ready)
+		w.run(s.queue)
 	}()
 	return s, nil
 }
@@ -186,7 +184,7 @@ func (s *Store) Append(steps ...capture.Step) error { return s.queue.put(steps) 
 // to store.
 func (s *Store) Flush() {
 	s.queue.flush()
-	s.keeper.flush()
+	s.keeper.flush(func() { notify(s.queue.flushNow) })
 }
 
 // Close stores what is pending and ends the recording: those who wait get capture.ErrEnded. It returns an error if

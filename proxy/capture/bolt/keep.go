@@ -12,8 +12,7 @@ const keepBudget = 8 << 20
 
 // A keeper holds entries between Keep and the commit that stores them.
 type keeper struct {
-	wake     chan struct{} // there is something to do; capacity 1
-	flushNow chan struct{} // a commit should not wait for steps; capacity 1
+	wake chan struct{} // there is something to do; capacity 1
 
 	mu      sync.Mutex
 	changed sync.Cond // entries were done, or the keeper was closed
@@ -33,7 +32,7 @@ type keptCall struct {
 }
 
 func newKeeper() *keeper {
-	k := &keeper{wake: make(chan struct{}, 1), flushNow: make(chan struct{}, 1)}
+	k := &keeper{wake: make(chan struct{}, 1)}
 	k.changed.L = &k.mu
 	return k
 }
@@ -71,11 +70,6 @@ func (k *keeper) take() (entries []layout.KeptEntry) {
 	k.calls = slices.Delete(k.calls, 0, n)
 	if len(k.calls) > 0 {
 		notify(k.wake)
-		return entries
-	}
-	select {
-	case <-k.flushNow:
-	default:
 	}
 	return entries
 }
@@ -97,14 +91,14 @@ func (k *keeper) drop(n int, err error) {
 	}
 }
 
-// flush waits until what was put before has been done.
-func (k *keeper) flush() {
+// flush waits until what was put before has been done. hurry is called to make the next commit come soon.
+func (k *keeper) flush(hurry func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	want := k.in
 	for k.out < want || k.busy > 0 {
 		notify(k.wake)
-		notify(k.flushNow)
+		hurry()
 		k.changed.Wait()
 	}
 }
@@ -116,7 +110,6 @@ func (k *keeper) close() {
 	k.closed = true
 	k.changed.Broadcast()
 	notify(k.wake)
-	notify(k.flushNow)
 }
 
 func (k *keeper) drained() bool {

@@ -23,7 +23,7 @@ type queue struct {
 	changed sync.Cond // steps were done, or the queue was closed
 	steps   []capture.Step
 	bytes   int // of the steps that wait
-	busy    int // of the steps that take handed out and that are not done
+	busy    int // of the steps that take handed out
 	in, out uint64
 	since   time.Time // when the first of the steps that wait came
 	closed  bool
@@ -50,7 +50,7 @@ func notify(c chan struct{}) {
 func (q *queue) put(steps []capture.Step) error {
 	n := 0
 	for i := range steps {
-		n += weight(&steps[i])
+		n += layout.Weight(&steps[i]) + steps[i].Parsed.Size()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,28 +76,24 @@ func (q *queue) put(steps []capture.Step) error {
 	return nil
 }
 
-// weight is what a step counts in the queue.
-func weight(s *capture.Step) int { return layout.Weight(s) + s.Parsed.Size() }
-
-// take hands out all that waits, and says how many bytes that is and since when it waits. done must follow.
-func (q *queue) take(spare []capture.Step) (steps []capture.Step, bytes int, since time.Time) {
+// take hands out all that waits, and says since when it does. done must follow before the next take.
+func (q *queue) take(spare []capture.Step) ([]capture.Step, time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	steps, bytes = q.steps, q.bytes
-	q.steps, q.bytes = spare[:0], 0
-	q.busy += bytes
+	steps := q.steps
+	q.steps = spare[:0]
+	q.busy, q.bytes = q.bytes, 0
 	select {
 	case <-q.flushNow:
 	default:
 	}
-	return steps, bytes, q.since
+	return steps, q.since
 }
 
-// done takes note that so many of the steps that were handed out, of so many bytes, are stored or lost.
-func (q *queue) done(n, bytes int) {
+func (q *queue) done(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.busy -= bytes
+	q.busy = 0
 	q.out += uint64(n)
 	q.changed.Broadcast()
 }

@@ -123,11 +123,14 @@ func (w *writer) resume() error {
 	}
 	w.start = w.state
 	w.state = w.state.Resumed()
-	w.since, w.whole = time.Now(), w.options.told()
+	w.since, w.whole = time.Now(), w.told()
 	b := w.batch()
-	for _, r := range b.say(w.inherited(open)) {
-		return r.err
+	for _, step := range w.inherited(open) {
+		if err := b.add(step); err != nil {
+			return err
+		}
 	}
+	b.endBlock()
 	if err := w.store(b); err != nil {
 		return err
 	}

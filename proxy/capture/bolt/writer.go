@@ -17,7 +17,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/segments"
 )
 
-// A writer stores what is packed in the last segment, in batches. One goroutine uses it.
+// A writer stores batches in the last segment. One goroutine uses it.
 type writer struct {
 	local   *localAccess
 	options Options
@@ -43,10 +43,9 @@ type writer struct {
 	first    error // the first failure
 }
 
-// commit stores packed steps, together with what is to be said about earlier losses and with entries that are to be
-// kept. If it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as
-// lost.
-func (w *writer) commit(steps []*packed, entries []layout.KeptEntry) {
+// commit stores steps, together with what is to be said about earlier losses and with entries that are to be kept. If
+// it cannot, it drops the entries, tries again for as long as the options say, and then counts the steps as lost.
+func (w *writer) commit(steps []capture.Step, entries []layout.KeptEntry) {
 	err := w.attempt(steps, entries)
 	if err != nil && len(entries) > 0 {
 		w.keeper.drop(len(entries), err)
@@ -58,18 +57,13 @@ func (w *writer) commit(steps []*packed, entries []layout.KeptEntry) {
 	if err = w.persist(steps, err); err == nil {
 		return
 	}
-	for _, p := range steps {
-		w.lost.add(p.steps, err)
-		for _, r := range p.refused {
-			w.lost.add([]capture.Step{r.step}, err)
-		}
-	}
+	w.lost.add(steps, err)
 	w.report(err)
 	w.admit()
 }
 
 // persist tries again what has failed with err, for as long as the options say.
-func (w *writer) persist(steps []*packed, err error) error {
+func (w *writer) persist(steps []capture.Step, err error) error {
 	if err == nil || w.broken != nil || !w.waits() {
 		return err
 	}
@@ -96,7 +90,7 @@ func (w *writer) alive() {
 }
 
 // attempt stores steps and entries, or changes nothing and says why.
-func (w *writer) attempt(steps []*packed, entries []layout.KeptEntry) error {
+func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error {
 	if w.broken != nil {
 		return w.broken
 	}
@@ -105,13 +99,7 @@ func (w *writer) attempt(steps []*packed, entries []layout.KeptEntry) error {
 	}
 	b := w.batch()
 	b.state.Unreported = layout.Unreported{}
-	var refused []unstorable
-	if w.lost.any() {
-		refused = b.say(w.lost.pending(w.holds))
-	}
-	for _, p := range steps {
-		refused = append(refused, b.place(p)...)
-	}
+	refused := w.fill(b, w.lost.pending(w.holds), steps)
 	b.entries, b.hide = entries, len(w.local.segments()) > 1
 	if err := w.store(b); err != nil {
 		return err
@@ -153,10 +141,22 @@ func (w *writer) batch() *batch {
 	return b
 }
 
-// An unstorable is a step that cannot be stored, and why.
 type unstorable struct {
 	step capture.Step
 	err  error
+}
+
+func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) {
+	for _, steps := range lists {
+		for i := range steps {
+			if err := b.add(steps[i]); err != nil {
+				refused = append(refused, unstorable{steps[i], err})
+			}
+			w.work.GiveWay()
+		}
+	}
+	b.endBlock()
+	return refused
 }
 
 // store commits a batch.
@@ -326,49 +326,54 @@ func (w *writer) end() error {
 	return err
 }
 
-// run stores what is handed over until that is closed and empty. Entries that are to be kept wait a moment for steps.
-func (w *writer) run(q *queue, from *handover) {
+// run stores what the queue gets until it is closed and empty. It waits a moment after the first step, so that steps
+// share commits.
+func (w *writer) run(q *queue) {
 	timer := time.NewTimer(w.options.Flush)
 	defer timer.Stop()
 	look := time.NewTicker(segments.WatchPause)
 	defer look.Stop()
-	for !from.drained() || !w.keeper.drained() {
+	var spare []capture.Step
+	for !q.drained() || !w.keeper.drained() {
 		select {
-		case <-from.wake:
+		case <-q.wake:
 		case <-w.keeper.wake:
-			timer.Reset(w.options.Flush)
-			select {
-			case <-timer.C:
-			case <-w.keeper.flushNow:
-			case <-from.wake:
-			}
 		case <-look.C:
 			if err := w.watch.Look(w.local.segments()); err != nil {
 				w.report(err)
 			}
 			continue
 		}
-		steps := from.take()
+		timer.Reset(w.options.Flush)
+		select {
+		case <-timer.C:
+		case <-q.flushNow:
+		}
+		whole := w.told()
+		steps, since := q.take(spare)
 		entries := w.keeper.take()
 		if len(steps) > 0 || len(entries) > 0 {
 			w.work.Begin()
 		}
-		count, bytes := 0, 0
-		for _, p := range steps {
-			count, bytes = count+p.count, bytes+p.bytes
-		}
 		if len(steps) > 0 {
-			w.since, w.whole = steps[0].since, steps[len(steps)-1].whole
+			w.since, w.whole = since, whole
 			w.commit(steps, entries)
 			w.stored()
 		} else if len(entries) > 0 {
 			w.commit(nil, entries)
 		}
-		from.done(steps)
-		q.done(count, bytes)
+		q.done(len(steps))
 		w.keeper.done()
+		clear(steps)
+		if spare = steps; cap(spare) > max(spareSteps, 4*len(steps)) {
+			spare = nil // it was made for a backlog
+		}
 	}
 }
+
+// spareSteps is how many steps a queue has room for that is used again, however few there are: some more than wait under
+// load.
+const spareSteps = 4096
 
 // An Account says what became of the exchanges that were appended since Open: their number is Exchanges and
 // LostExchanges together.
@@ -437,10 +442,10 @@ const (
 func (w *writer) within() time.Duration { return max(crashFactor*w.lag, crashLeast) }
 
 // told returns the time before which all that passed has been appended. What is taken from the queue after that has it.
-func (o *Options) told() time.Time {
+func (w *writer) told() time.Time {
 	now := time.Now()
-	if o.Behind != nil {
-		return now.Add(-o.Behind())
+	if w.options.Behind != nil {
+		return now.Add(-w.options.Behind())
 	}
 	return now
 }

@@ -49,31 +49,25 @@ func (b Block) Weight() int {
 	return n
 }
 
-// Seal returns the value of a block of encoded steps, which must not be empty: compressed, if that makes it smaller and is
-// wanted. The value stands behind what is in room, as long as there is space; Seal returns room with it. It does not
-// share memory with raw.
-func Seal(room, raw []byte, compress bool) (value, after []byte) {
-	need := BlockHeader + len(raw)
-	if compress {
-		need = BlockHeader + s2.MaxEncodedLen(len(raw))
-	}
+// Seal packs the encoded steps of a block, which must not be empty. The value stands behind what is in room, as long as
+// there is space; seal returns room with it. It does not share memory with raw.
+func Seal(room []byte, first uint64, raw []byte) (b Block, after []byte) {
+	need := BlockHeader + s2.MaxEncodedLen(len(raw))
 	if cap(room)-len(room) < need {
 		room = make([]byte, 0, max(need, RoomSize))
 	}
-	value = room[len(room):][:need]
-	packed := value[BlockHeader:][:len(raw)]
-	value[0] = packedPlain
-	if compress {
-		if small := s2.Encode(value[BlockHeader:], raw); len(small) < len(raw) {
-			value[0], packed = packedS2, small
-		}
-	}
-	if value[0] == packedPlain {
+	value := room[len(room):][:need]
+	packed := s2.Encode(value[BlockHeader:], raw)
+	if len(packed) < len(raw) {
+		value[0] = packedS2
+	} else {
+		value[0] = packedPlain
+		packed = value[BlockHeader : BlockHeader+len(raw)]
 		copy(packed, raw)
 	}
 	binary.LittleEndian.PutUint32(value[1:], CRC(packed))
 	n := BlockHeader + len(packed)
-	return value[:n:n], room[:len(room)+n]
+	return Block{First: first, Value: value[:n:n]}, room[:len(room)+n]
 }
 
 // RoomSize is how much room for blocks is made at once: about what a commit under load takes.

@@ -166,8 +166,8 @@ func FuzzDecodeStep(f *testing.F) {
 
 // sealed is seal with room of its own.
 func sealed(first uint64, raw []byte) Block {
-	value, _ := Seal(nil, raw, true)
-	return Block{First: first, Value: value}
+	b, _ := Seal(nil, first, raw)
+	return b
 }
 
 // FuzzUnseal reads blocks that may not be blocks.
