@@ -68,7 +68,7 @@ func askedByRules(t *testing.T) map[string][]string {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if d.Name() == "testdata" || d.Name() == "internal" {
+		if d.Name() == "testdata" {
 			return fs.SkipDir
 		}
 		return r.read(dir, path.Join(rulesPath, filepath.ToSlash(dir)))

@@ -113,7 +113,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/...", "a2atap/replay/...", "one reading of the protocol must not judge itself"},
 	{"a2atap/analyzer/...", "a2atap/tui/...", "a judgment is drawn, and never draws"},
 	{"a2atap/...", "a2atap/analyzer/analyzertest", "it registers a flag and is for tests, ours and other people's"},
-	{"a2atap/...", "a2atap/replay/internal/replaytest", "it is for tests, ours and other people's"},
+	{"a2atap/...", "a2atap/replay/replaytest", "it is for tests, ours and other people's"},
 	{"a2atap/replay/...", "a2atap/proxy/capture/bolt", "replay works on any Source"},
 	{"a2atap/replay/...", "a2atap/proxy/capture/open", "replay works on any Source"},
 	{"a2atap/replay/compare", "a2atap/replay", "what compares knows nothing of who plays"},

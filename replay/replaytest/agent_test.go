@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
-	"a2atap/replay/internal/replaytest"
 	"a2atap/replay/playback"
+	"a2atap/replay/replaytest"
 )
 
 // A client with other words is served, and what it left out is logged.

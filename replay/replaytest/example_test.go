@@ -7,7 +7,7 @@ import (
 
 	"a2atap/replay/client/auth"
 	"a2atap/replay/compare"
-	"a2atap/replay/internal/replaytest"
+	"a2atap/replay/replaytest"
 )
 
 func TestBookerAnswersAsRecorded(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/client/auth"
 	"a2atap/replay/compare"
 	"a2atap/replay/internal/agenttest"
-	"a2atap/replay/internal/replaytest"
 	"a2atap/replay/refagent"
+	"a2atap/replay/replaytest"
 )
 
 const session = "testdata/session.txtar"
