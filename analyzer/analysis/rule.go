@@ -87,6 +87,7 @@ type Rule struct {
 	Needs    []*Tracker    // whose states it asks
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
+	Stands   string        // where each sentence begins that it cites, such as "0.3.0:412": see rule.Sentences
 	OfCard   bool          // of CardSeen it takes nothing but the card, and the address where that is
 	Future   bool          // it is not a note either where the client asks for a version after 1.0
 	Covers   []string      // rules that say less about the same place: they are then not reported on their own

@@ -41,6 +41,7 @@ var AuthCredentialsSent = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Covers:   []string{"auth-scheme-undeclared"},
+	Stands:   "0.1.0:95 0.2.6:98 0.3.0:245 1.0.1:1889",
 	Doc: `The card says how requests have to authenticate, and the client sends something else, or nothing. It works as
 long as the agent looks away: the day it looks, every call of this client fails.`,
 	Fix: `Read security (1.0: securityRequirements) in the card and send the credentials of one alternative with every
@@ -77,6 +78,7 @@ var AuthNotEnforced = &analysis.Rule{
 	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
+	Stands:   "0.1.0:101 0.2.6:104 0.3.0:251 1.0.1:1895",
 	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Everybody who
 relies on the card believes that tasks are protected, and they are not.`,
 	Fix: `Check the credentials of every request before anything else, and answer 401 without them, over gRPC
@@ -111,6 +113,7 @@ var AuthWWWAuthenticate = &analysis.Rule{
 	If:       analysis.Refused,
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("4.4", rule.Before1...).And("7.4", a2a.V1_0),
+	Stands:   "0.1.0:103 0.2.6:106 0.3.0:253 1.0.1:1897",
 	Doc: `A 401 tells a client that it has to authenticate; WWW-Authenticate tells how. Without it a client can only
 guess, and generic HTTP libraries, which act on that field, do not even try again.`,
 	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
@@ -153,6 +156,7 @@ var AuthSchemeUndeclared = &analysis.Rule{
 	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
+	Stands:   "0.1.0:93 0.2.6:96 0.3.0:243 1.0.1:1887",
 	Doc: `The client authenticates in a way that the card does not mention. The agent may ignore it, and then the call
 fails, or runs on nobody's behalf; and a secret goes to somebody who never asked for it.`,
 	Fix: `Let the client choose among the card's securitySchemes; or declare the scheme that the agent takes in its
@@ -188,6 +192,7 @@ var AuthUndeclared = &analysis.Rule{
 	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
+	Stands:   "0.1.0:93 0.2.6:96 0.3.0:243 1.0.1:1887",
 	Doc: `A client reads in the card which credentials an agent wants. This card names no scheme at all, and yet a call is
 answered with 401: a client that does all that the card says cannot get through.`,
 	Fix: `Declare in securitySchemes and security (1.0: securityRequirements) what the agent, or the gateway in front of it,
@@ -225,6 +230,7 @@ var AuthExtendedCardClient = &analysis.Rule{
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.1.11", a2a.V1_0),
+	Stands:   "0.2.6:906 0.3.0:1113 1.0.1:423",
 	Doc: `The extended card is for clients that the agent knows, so the request for it has to authenticate with one of
 the schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
 	Fix: `Send the credentials of a scheme of the public card with the request for the extended card.`,
@@ -258,6 +264,7 @@ var AuthExtendedCardServer = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Covers:   []string{"auth-not-enforced"},
+	Stands:   "1.0.1:3142",
 	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent
 gives it to anybody who asks.`,
 	Fix: `Require authentication for GetExtendedAgentCard by a scheme of the public card, and answer 401 without it.`,
@@ -287,6 +294,7 @@ var AuthErrorNoLeak = &analysis.Rule{
 	If:       analysis.NamesTask,
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
+	Stands:   "1.0.1:514",
 	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task
 exists; by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
 	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404, gRPC: NOT_FOUND) for tasks that do not exist and for tasks that the client

@@ -25,11 +25,12 @@ var Tasks = rule.Family{
 
 // AuthRequiredHasMessage reports a task that waits for an authorization and does not say for which.
 var AuthRequiredHasMessage = &analysis.Rule{
-	ID:    "auth-required-has-message",
-	Title: "task waits for an authorization without saying which",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.StatusSeen,
+	ID:     "auth-required-has-message",
+	Title:  "task waits for an authorization without saying which",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.StatusSeen,
+	Stands: "1.0.1:1927",
 	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom
 and how. Without it the client knows only that nothing goes on, and the task waits without end.`,
 	Fix: `Put a message into the status: what has to be authorized, and where (a URL, a scheme, a scope).`,
@@ -40,12 +41,13 @@ several such statuses of an exchange the first is reported.`,
 
 // AuthRequiredHasMessage0x is the same before 1.0.
 var AuthRequiredHasMessage0x = &analysis.Rule{
-	ID:    "auth-required-has-message-0x",
-	Title: "task waits for an authorization without saying which",
-	Level: analysis.Should,
-	Once:  analysis.PerExchange,
-	On:    analysis.StatusSeen,
-	Cites: rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
+	ID:     "auth-required-has-message-0x",
+	Title:  "task waits for an authorization without saying which",
+	Level:  analysis.Should,
+	Once:   analysis.PerExchange,
+	On:     analysis.StatusSeen,
+	Cites:  rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
+	Stands: "0.2.6:113 0.3.0:260",
 	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it
 the client knows only that nothing goes on, and the task waits without end.`,
 	Fix:    `Put a message into the status: which credentials are needed, and how to get them.`,
@@ -77,6 +79,7 @@ var AuthRequiredUsesTask = &analysis.Rule{
 	Level:  analysis.Must,
 	On:     analysis.UpdateSeen | analysis.SnapshotSeen,
 	Covers: []string{"event-ids", "task-id-present"},
+	Stands: "1.0.1:1925",
 	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that
 task, or sends it a message. A status that names no task leaves nothing to come back to.`,
 	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,
@@ -107,6 +110,7 @@ var AuthRequiredStreamKept = &analysis.Rule{
 	On:       analysis.EventSeen | analysis.StreamEnded,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
+	Stands:   "1.0.1:1931",
 	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in
 that. On a stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
 	Fix: `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,

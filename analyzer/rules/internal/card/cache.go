@@ -29,11 +29,12 @@ var Caches = rule.Family{
 
 // CardCacheControl reports a card that does not say how long it may be kept.
 var CardCacheControl = &analysis.Rule{
-	ID:    "card-cache-control",
-	Title: "agent card without Cache-Control: max-age",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	Cites: rule.Cite("8.6.1", a2a.V1_0),
+	ID:     "card-cache-control",
+	Title:  "agent card without Cache-Control: max-age",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	Cites:  rule.Cite("8.6.1", a2a.V1_0),
+	Stands: "1.0.1:2219",
 	Doc: `A card changes rarely and is asked for often. Without max-age clients guess how long they may keep it: some fetch
 it before every call, some never again.`,
 	Fix: `Answer with Cache-Control: max-age and the seconds for which an old card does no harm, such as 3600.`,
@@ -72,11 +73,12 @@ func freshCard(p *analysis.Pass) bool {
 
 // CardETag reports a card that clients cannot ask about without fetching it.
 var CardETag = &analysis.Rule{
-	ID:    "card-etag",
-	Title: "agent card without an ETag",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	Cites: rule.Cite("8.6.1", a2a.V1_0),
+	ID:     "card-etag",
+	Title:  "agent card without an ETag",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	Cites:  rule.Cite("8.6.1", a2a.V1_0),
+	Stands: "1.0.1:2220",
 	Doc: `With an ETag a client can ask whether its copy is still right and gets a 304 without a body. Without one it
 has to fetch the whole card again.`,
 	Fix:    `Answer with an ETag made from the card's version or from a digest of its bytes.`,
@@ -94,11 +96,12 @@ has to fetch the whole card again.`,
 
 // CardNotModified reports a card that was sent although the client had it.
 var CardNotModified = &analysis.Rule{
-	ID:    "card-not-modified",
-	Title: "unchanged agent card sent again to a client that has it",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	Cites: rule.Cite("8.6", a2a.V1_0),
+	ID:     "card-not-modified",
+	Title:  "unchanged agent card sent again to a client that has it",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	Cites:  rule.Cite("8.6", a2a.V1_0),
+	Stands: "1.0.1:2215",
 	Doc: `The client asked for the card only if its ETag has changed, and got the whole card with that very ETag. Caches
 save nothing then.`,
 	Fix: `Compare If-None-Match with the card's ETag, weakly, and answer 304 without a body if one of them is the
@@ -141,12 +144,13 @@ const clockMargin = time.Second // within which a card is neither surely fresh n
 
 // CardConditionalGet reports a client that fetches a card whole although it could ask whether it has changed.
 var CardConditionalGet = &analysis.Rule{
-	ID:    "card-conditional-get",
-	Title: "expired agent card fetched again without asking whether it changed",
-	Level: analysis.Should,
-	Side:  a2a.Client,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("8.6.2", a2a.V1_0),
+	ID:     "card-conditional-get",
+	Title:  "expired agent card fetched again without asking whether it changed",
+	Level:  analysis.Should,
+	Side:   a2a.Client,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("8.6.2", a2a.V1_0),
+	Stands: "1.0.1:2226",
 	Doc: `The client has the card and its ETag or Last-Modified. Sent along, they let the agent answer 304 without a
 body.`,
 	Fix: `Keep the ETag with the card and send it as If-None-Match when the card has expired; most HTTP caches do so by
@@ -188,12 +192,13 @@ func isConditional(x *analysis.Exchange) bool {
 
 // CardCacheHonoured reports a client that fetches a card which it has and which is fresh.
 var CardCacheHonoured = &analysis.Rule{
-	ID:    "card-cache-honoured",
-	Title: "fresh agent card fetched again",
-	Level: analysis.Advice,
-	Side:  a2a.Client,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("8.6.2", a2a.V1_0),
+	ID:     "card-cache-honoured",
+	Title:  "fresh agent card fetched again",
+	Level:  analysis.Advice,
+	Side:   a2a.Client,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("8.6.2", a2a.V1_0),
+	Stands: "1.0.1:2225",
 	Doc: `The agent said for how long the card may be kept, and the client asks again before that. Each fetch costs a
 round trip before the call itself.`,
 	Fix: `Keep the card for as long as max-age says.`,
@@ -215,12 +220,13 @@ Pragma or a condition; captures without times. It is a note, since people reload
 
 // CardStable reports a card that changes and says that it has not.
 var CardStable = &analysis.Rule{
-	ID:    "card-stable",
-	Title: "agent card changes under the same ETag or version",
-	Level: analysis.Advice,
-	Side:  a2a.Agent,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("5.5", rule.Before1...).And("8.6", a2a.V1_0),
+	ID:     "card-stable",
+	Title:  "agent card changes under the same ETag or version",
+	Level:  analysis.Advice,
+	Side:   a2a.Agent,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("5.5", rule.Before1...).And("8.6", a2a.V1_0),
+	Stands: "0.1.0:176 0.2.6:types:147 0.3.0:types:426 1.0.1:2220",
 	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content
 changes under the same one, caches hand out the old card for as long as they like.`,
 	Fix: `Make the ETag from the content, and give the agent a new version when its card changes.`,

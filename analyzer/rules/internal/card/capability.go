@@ -36,6 +36,7 @@ var CapStreamingUnsupported = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
+	Stands: "1.0.1:574",
 	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
 (-32004). Clients read the card before they choose how to call: if it is wrong, they poll where they could listen, or
 look for a fault in their request.`,
@@ -70,6 +71,7 @@ var CapStreamingUnsupported0x = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", rule.Before1...),
+	Stands:   "0.1.0:826 0.2.6:517 0.3.0:726",
 	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to
 call, so most of them will poll an agent that could tell them at once.`,
 	Fix: `Set capabilities.streaming to true in the card; or refuse streaming calls.`,
@@ -108,12 +110,13 @@ func reportOpened(p *analysis.Pass, card *card.Card, expected string) {
 
 // CapStreamingRefused reports an agent that advertises streaming and says it has none.
 var CapStreamingRefused = &analysis.Rule{
-	ID:    "cap-streaming-refused",
-	Title: "streaming advertised and refused as not supported",
-	Level: analysis.Must,
-	On:    analysis.OutcomeSeen | analysis.TaskSeen,
-	Needs: []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
-	Cites: rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	ID:     "cap-streaming-refused",
+	Title:  "streaming advertised and refused as not supported",
+	Level:  analysis.Must,
+	On:     analysis.OutcomeSeen | analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Cites:  rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	Stands: "0.1.0:252 0.2.6:types:23 0.3.0:types:26 1.0.1:proto:412",
 	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
 Clients take the card's word and have no other way prepared.`,
 	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
@@ -221,6 +224,7 @@ var CapExtendedUndeclared = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("13.3", a2a.V1_0),
 	Covers:   rule.CodeRules,
+	Stands:   "1.0.1:575 1.0.1:3164",
 	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than
 UnsupportedOperationError (-32004). A client cannot tell an agent that has no such card from one that failed to show
 it.`,
@@ -258,6 +262,7 @@ var CapExtendedDeclared = &analysis.Rule{
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("5.5", a2a.V0_3).And("3.3.4", a2a.V1_0),
+	Stands:   "0.3.0:types:463 1.0.1:575",
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
 	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);

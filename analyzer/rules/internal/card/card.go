@@ -37,6 +37,7 @@ var CardJSONObject = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.1", rule.Before1...).And("14.3", a2a.V1_0),
+	Stands:   "0.1.0:128 0.2.6:131 0.3.0:278 1.0.1:3335",
 	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their
 JSON parser, with a message that does not lead to the card.`,
 	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers
@@ -83,6 +84,7 @@ var CardRequiredFields = &analysis.Rule{
 	Level:  analysis.Must,
 	OfCard: true,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4.1", a2a.V1_0),
+	Stands: "0.1.0:163 0.2.6:types:111 0.3.0:types:369 1.0.1:proto:361",
 	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members
 that its version requires, and then nothing else of the agent is ever tried.`,
 	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
@@ -122,6 +124,7 @@ var CardRequiredNested = &analysis.Rule{
 	Level:  analysis.Must,
 	OfCard: true,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Stands: "0.1.0:163 0.2.6:types:111 0.3.0:types:369 1.0.1:proto:435",
 	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
 fail to read the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
@@ -143,6 +146,7 @@ var CardFieldType = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Covers: []string{"card-required-nested", "card-extension-uri"},
+	Stands: "0.1.0:163 0.2.6:types:111 0.3.0:types:369 1.0.1:proto:361",
 	Doc: `Each member of a card is of one type. Typed clients fail to read the whole card for the text "true" where a
 boolean should be, or for a text in place of a list, and then nothing else of the agent is ever tried.`,
 	Fix: `Write the type that the message names: flags as true and false without quotes, lists in brackets, also those of
@@ -279,6 +283,7 @@ var CardWellknownPath = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.3", rule.Before1...).And("8.2", a2a.V1_0),
+	Stands:   "0.1.0:142 0.2.6:145 0.3.0:292 1.0.1:1978",
 	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at
 the other path is found only by those that try both.`,
 	Fix: `Serve the card at the path of its version; at both, if older clients are to find it too.`,

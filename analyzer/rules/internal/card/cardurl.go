@@ -32,10 +32,11 @@ var CardURLs = rule.Family{
 
 // CardInterfacesNonempty reports a card that declares no way to reach the agent.
 var CardInterfacesNonempty = &analysis.Rule{
-	ID:    "card-interfaces-nonempty",
-	Title: "agent card without any interface",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.7", a2a.V1_0),
+	ID:     "card-interfaces-nonempty",
+	Title:  "agent card without any interface",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.7", a2a.V1_0),
+	Stands: "1.0.1:1263",
 	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client
 that finds an empty list has read a card and still does not know where to send anything.`,
 	Fix: `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
@@ -57,10 +58,11 @@ such a card still leads somewhere.`,
 
 // CardURLAbsolute reports an address that leads nowhere by itself.
 var CardURLAbsolute = &analysis.Rule{
-	ID:    "card-url-absolute",
-	Title: "interface URL in the agent card is not absolute",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	ID:     "card-url-absolute",
+	Title:  "interface URL in the agent card is not absolute",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Stands: "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
 	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to
 connect to, and what they would have to put before it is nowhere said: cards are also handed on by registries.`,
 	Fix: `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the
@@ -104,10 +106,11 @@ func wantedURL(entry *a2a.Interface) string {
 
 // CardURLHTTPS reports an address on the open network that is spoken to in the clear.
 var CardURLHTTPS = &analysis.Rule{
-	ID:    "card-url-https",
-	Title: "interface of a public host without TLS",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	ID:     "card-url-https",
+	Title:  "interface of a public host without TLS",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Stands: "0.1.0:204 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
 	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the
 credentials that come with them, and may change the answers.`,
 	Fix: `Serve the agent over TLS, or put it behind a proxy that does, and write the https URL into the card.`,
@@ -131,10 +134,11 @@ Interfaces of gRPC and of custom bindings are not judged.`,
 
 // CardProtocolVersionPresent reports a card of 0.3 that does not say so.
 var CardProtocolVersionPresent = &analysis.Rule{
-	ID:    "card-protocol-version-present",
-	Title: "agent card does not say its protocolVersion",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+	ID:     "card-protocol-version-present",
+	Title:  "agent card does not say its protocolVersion",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+	Stands: "0.2.6:types:116 0.3.0:types:374",
 	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between
 versions whose method names are the same and whose objects are not.`,
 	Fix: `Write "protocolVersion": "0.3.0" into the card.`,
@@ -185,10 +189,11 @@ func hasMemberOf03(card *a2a.Card) bool {
 
 // CardProtocolVersionPatch reports an interface whose version has a patch number.
 var CardProtocolVersionPatch = &analysis.Rule{
-	ID:    "card-protocol-version-patch",
-	Title: "interface version with a patch number",
-	Level: analysis.Should,
-	Cites: rule.Cite("3.6", a2a.V1_0),
+	ID:     "card-protocol-version-patch",
+	Title:  "interface version with a patch number",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("3.6", a2a.V1_0),
+	Stands: "1.0.1:708",
 	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in
 "1.0.0", and turns away from an interface that it could use.`,
 	Fix:    `Write "1.0", not "1.0.0", as protocolVersion of each interface.`,
@@ -224,10 +229,11 @@ func hasPatch(version string) bool {
 
 // CardProtocolVersionFormat reports a version that is none.
 var CardProtocolVersionFormat = &analysis.Rule{
-	ID:    "card-protocol-version-format",
-	Title: "protocolVersion is not a version number",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("3.6", a2a.V1_0),
+	ID:     "card-protocol-version-format",
+	Title:  "protocolVersion is not a version number",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("3.6", a2a.V1_0),
+	Stands: "0.2.6:types:116 0.3.0:types:374 1.0.1:708",
 	Doc: `Clients look in the card for a version that they speak, and send it back as A2A-Version. From "v1" or "latest"
 they can do neither: they turn away, or send what no agent knows.`,
 	Fix: `Write major and minor number with a dot between, such as "1.0"; in cards of 0.2 and 0.3 a patch number may
@@ -259,10 +265,11 @@ var versionFormat = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+(\.[0-9]+)*([-+]
 
 // CardBindingKnown reports an interface in a binding that nobody can look up.
 var CardBindingKnown = &analysis.Rule{
-	ID:    "card-binding-known",
-	Title: "protocolBinding is neither a core binding nor a URI",
-	Level: analysis.Should,
-	Cites: rule.Cite("5.8", a2a.V1_0),
+	ID:     "card-binding-known",
+	Title:  "protocolBinding is neither a core binding nor a URI",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("5.8", a2a.V1_0),
+	Stands: "1.0.1:1279",
 	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC
 and HTTP+JSON, as written here. Another spelling is another binding, and one without a URI may mean something else to
 somebody else.`,

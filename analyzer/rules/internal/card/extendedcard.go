@@ -30,6 +30,7 @@ var CardExtendedCache = &analysis.Rule{
 	Level:    analysis.Should,
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("13.3", a2a.V1_0),
+	Stands:   "1.0.1:3145",
 	Doc: `The extended card is for one client. Without a word on caching a cache between the two may hand it to another
 one, and the client does not know when to ask again.`,
 	Fix: `Answer with Cache-Control: private, max-age=300, or no-store.`,
@@ -53,11 +54,12 @@ Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
 
 // CardExtendedIdentity reports an extended card that takes back what the public one says.
 var CardExtendedIdentity = &analysis.Rule{
-	ID:    "card-extended-identity",
-	Title: "extended agent card lacks what the public one has",
-	Level: analysis.Advice,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("9.1", a2a.V0_3).And("13.3", a2a.V1_0),
+	ID:     "card-extended-identity",
+	Title:  "extended agent card lacks what the public one has",
+	Level:  analysis.Advice,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("9.1", a2a.V0_3).And("13.3", a2a.V1_0),
+	Stands: "0.3.0:1183 1.0.1:3138",
 	Doc: `Clients put the extended card in the place of the public one. A skill or an interface that it leaves out is then
 gone for exactly those clients that have signed in.`,
 	Fix: `Build the extended card from the public one and add to it.`,
@@ -114,13 +116,14 @@ func hasInterface(card *a2a.Card, old *a2a.Interface) bool {
 
 // CardCapabilityVsTraffic reports an agent that does what its card denies.
 var CardCapabilityVsTraffic = &analysis.Rule{
-	ID:    "card-capability-vs-traffic",
-	Title: "agent does what its card does not declare",
-	Level: analysis.Must,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.OutcomeSeen,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V0_3).And("5.2", a2a.V1_0),
+	ID:     "card-capability-vs-traffic",
+	Title:  "agent does what its card does not declare",
+	Level:  analysis.Must,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.OutcomeSeen,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V0_3).And("5.2", a2a.V1_0),
+	Stands: "0.2.6:902 0.3.0:1111 0.3.0:148 1.0.1:1156",
 	Doc: `The agent answers over a transport, or hands out an extended card, of which its card says nothing. Clients decide
 by the card, so what it leaves out is used by nobody but those who were told.`,
 	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended card

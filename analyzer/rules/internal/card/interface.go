@@ -29,11 +29,12 @@ var Interfaces = rule.Family{
 
 // ReqTenantEcho reports a request without the tenant that the card declares, or with another one.
 var ReqTenantEcho = &analysis.Rule{
-	ID:    "req-tenant-echo",
-	Title: "request does not name the tenant of the interface",
-	Level: analysis.Must,
-	If:    analysis.Offered,
-	Cites: rule.Cite("8.3.2", a2a.V1_0),
+	ID:     "req-tenant-echo",
+	Title:  "request does not name the tenant of the interface",
+	Level:  analysis.Must,
+	If:     analysis.Offered,
+	Cites:  rule.Cite("8.3.2", a2a.V1_0),
+	Stands: "1.0.1:2000",
 	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
 the request reaches somebody else's agent, or none.`,
 	Fix: `Copy tenant from the interface entry that you use into every request: into the parameters, or over HTTP+JSON into
@@ -83,11 +84,12 @@ func isFor(o *card.Offer, x *analysis.Exchange) bool {
 
 // ReqTenantOmit reports a request with a tenant that no card declares.
 var ReqTenantOmit = &analysis.Rule{
-	ID:    "req-tenant-omit",
-	Title: "request names a tenant, and the interface has none",
-	Level: analysis.Must,
-	If:    analysis.Offered,
-	Cites: rule.Cite("8.3.2", a2a.V1_0),
+	ID:     "req-tenant-omit",
+	Title:  "request names a tenant, and the interface has none",
+	Level:  analysis.Must,
+	If:     analysis.Offered,
+	Cites:  rule.Cite("8.3.2", a2a.V1_0),
+	Stands: "1.0.1:2000",
 	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
 refuse the request, or file its tasks where no later request finds them.`,
 	Fix: `Send tenant only if the interface entry has one.`,
@@ -119,11 +121,12 @@ version.`,
 
 // ReqInterfaceURL reports a call to a URL that is for another binding.
 var ReqInterfaceURL = &analysis.Rule{
-	ID:    "req-interface-url",
-	Title: "request goes to a URL of another binding",
-	Level: analysis.Must,
-	If:    analysis.Offered,
-	Cites: rule.Cite("5.6.3", a2a.V0_3).And("8.3.2", a2a.V1_0),
+	ID:     "req-interface-url",
+	Title:  "request goes to a URL of another binding",
+	Level:  analysis.Must,
+	If:     analysis.Offered,
+	Cites:  rule.Cite("5.6.3", a2a.V0_3).And("8.3.2", a2a.V1_0),
+	Stands: "0.3.0:402 1.0.1:1999",
 	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
 another: the agent answers 404, or an error that blames the body.`,
 	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
@@ -150,11 +153,12 @@ calls that began long before the card was there.`,
 
 // ReqCapabilityStreaming reports a streaming call to an agent that does not stream.
 var ReqCapabilityStreaming = &analysis.Rule{
-	ID:    "req-capability-streaming",
-	Title: "streaming call, and the card offers no streaming",
-	Level: analysis.Should,
-	If:    analysis.OfStream,
-	Cites: rule.Cite("7.2", rule.Before1...).And("3.3.4", a2a.V1_0),
+	ID:     "req-capability-streaming",
+	Title:  "streaming call, and the card offers no streaming",
+	Level:  analysis.Should,
+	If:     analysis.OfStream,
+	Cites:  rule.Cite("7.2", rule.Before1...).And("3.3.4", a2a.V1_0),
+	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:578",
 	Doc: `The card says what an agent can do, and this one does not say that it streams. The call will most likely be
 refused.`,
 	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
@@ -185,11 +189,12 @@ func checkAbility(p *analysis.Pass, ability card.Abilities, asks bool, what stri
 
 // ReqCapabilityPush reports a push config for an agent that does not push.
 var ReqCapabilityPush = &analysis.Rule{
-	ID:    "req-capability-push",
-	Title: "push notifications asked for, and the card offers none",
-	Level: analysis.Should,
-	If:    analysis.Configured,
-	Cites: rule.Cite("7.5", rule.Before1...).And("3.3.4", a2a.V1_0),
+	ID:     "req-capability-push",
+	Title:  "push notifications asked for, and the card offers none",
+	Level:  analysis.Should,
+	If:     analysis.Configured,
+	Cites:  rule.Cite("7.5", rule.Before1...).And("3.3.4", a2a.V1_0),
+	Stands: "0.1.0:974 0.2.6:711 0.3.0:920 1.0.1:578",
 	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is
 refused, or the client waits for news that never come.`,
 	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
@@ -208,6 +213,7 @@ var ReqCapabilityExtended = &analysis.Rule{
 	If:       analysis.OfExtended,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.10", a2a.V0_2, a2a.V0_3).And("3.3.4", a2a.V1_0),
+	Stands:   "0.2.6:902 0.3.0:1111 1.0.1:578",
 	Doc:      `The public card says whether there is an extended one, and this one does not. The call is refused.`,
 	Fix:      `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
 	Silent:   silentCapability + ` Clients that were not seen to fetch the card.`,

@@ -19,6 +19,7 @@ var CardSecretLeak = &analysis.Rule{
 	Level:  analysis.Should,
 	OfCard: true,
 	Cites:  rule.Cite("5.4", rule.Before1...).And("14.3", a2a.V1_0),
+	Stands: "0.1.0:151 0.2.6:154 0.3.0:301 1.0.1:3341",
 	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
 and listed by registries. What stands in it has to be taken for known.`,
 	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out

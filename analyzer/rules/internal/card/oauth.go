@@ -43,9 +43,10 @@ func wrappedFlows(p *analysis.Pass) func(yield func(a2a.Value) bool) {
 
 // CardOAuthFlowOne reports flows of which a parser of 1.0 can take only one.
 var CardOAuthFlowOne = &analysis.Rule{
-	ID:    "card-oauth-flow-one",
-	Title: "OAuth scheme without exactly one flow",
-	Level: analysis.Must,
+	ID:     "card-oauth-flow-one",
+	Title:  "OAuth scheme without exactly one flow",
+	Level:  analysis.Must,
+	Stands: "1.0.1:proto:568",
 	Doc: `In 1.0 the flows of an OAuth scheme are alternatives of which one is set. Parsers refuse a card with two, and a
 client that finds none cannot get a token.`,
 	Fix: `Keep one flow in each scheme. For several flows describe several schemes, and let the requirements name them as
@@ -96,9 +97,10 @@ func isFlow(name string) bool {
 
 // CardOAuthFlowDeprecated reports flows that OAuth itself has given up.
 var CardOAuthFlowDeprecated = &analysis.Rule{
-	ID:    "card-oauth-flow-deprecated",
-	Title: "OAuth scheme with a deprecated flow",
-	Level: analysis.Should,
+	ID:     "card-oauth-flow-deprecated",
+	Title:  "OAuth scheme with a deprecated flow",
+	Level:  analysis.Should,
+	Stands: "1.0.1:proto:573",
 	Doc: `The implicit and the password flow hand tokens and passwords to places where they leak, and 1.0 marks both as
 deprecated. Clients written for 1.0 need not know them.`,
 	Fix:    `Use authorizationCode with PKCE for people, clientCredentials for programs, deviceCode for devices.`,
@@ -118,10 +120,11 @@ deprecated. Clients written for 1.0 need not know them.`,
 
 // CardOAuthURL reports addresses of an authorization server that clients cannot or should not follow.
 var CardOAuthURL = &analysis.Rule{
-	ID:    "card-oauth-url",
-	Title: "URL of an OAuth flow is not absolute or not https",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0).And("RFC 6749 §3.1", a2a.V1_0),
+	ID:     "card-oauth-url",
+	Title:  "URL of an OAuth flow is not absolute or not https",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0).And("RFC 6749 §3.1", a2a.V1_0),
+	Stands: "0.2.6:types:574 0.3.0:types:183 1.0.1:proto:584",
 	Doc: `A client goes to these URLs for its token, from wherever it runs. A relative one leads nowhere, and over plain
 HTTP codes, client secrets and tokens can be read on the way.`,
 	Fix: `Write the full https URLs of the authorization server.`,

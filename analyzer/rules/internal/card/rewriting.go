@@ -25,10 +25,11 @@ var Rewriting = rule.Family{
 
 // CardOriginRewritten notes that a card leads to another origin than the one it came from, where a tap made one of them.
 var CardOriginRewritten = &analysis.Rule{
-	ID:    "card-origin-rewritten",
-	Title: "card leads to another origin than it came from, and the tap hides that",
-	Level: analysis.Advice,
-	Cites: rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	ID:     "card-origin-rewritten",
+	Title:  "card leads to another origin than it came from, and the tap hides that",
+	Level:  analysis.Advice,
+	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Stands: "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
 	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as localhost for
 127.0.0.1. That is not forbidden. But there are clients that compare the two as texts and refuse such a card, send no
 credentials or no cookies to the other origin, or are kept from it by a browser's rules. Behind the tap they meet one

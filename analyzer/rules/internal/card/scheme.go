@@ -26,10 +26,11 @@ var Schemes = rule.Family{
 
 // CardSecurityRefs reports a requirement that names a scheme which the card does not describe.
 var CardSecurityRefs = &analysis.Rule{
-	ID:    "card-security-refs",
-	Title: "security requirement names an unknown scheme",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
+	ID:     "card-security-refs",
+	Title:  "security requirement names an unknown scheme",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
+	Stands: "0.2.6:types:157 0.3.0:types:441 1.0.1:proto:496",
 	Doc: `A security requirement is a list of names, and what each name means stands in securitySchemes. A client that
 finds a name without an entry cannot know which credentials to send, and gives up or sends none.`,
 	Fix: `Describe the scheme in securitySchemes under exactly the name that the requirement uses, or remove the
@@ -56,10 +57,11 @@ member.`,
 
 // CardSecurityShape reports requirements of 1.0 in the form of earlier versions.
 var CardSecurityShape = &analysis.Rule{
-	ID:    "card-security-shape",
-	Title: "security requirements in the form of another version",
-	Level: analysis.Must,
-	Cites: rule.Cite("4.5", a2a.V1_0),
+	ID:     "card-security-shape",
+	Title:  "security requirements in the form of another version",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("4.5", a2a.V1_0),
+	Stands: "1.0.1:proto:495",
 	Doc: `In 1.0 the requirements stand in securityRequirements, each as {"schemes": {"NAME": {"list": [...]}}}. A typed
 client takes the earlier form for an empty requirement, sends no credentials, and is turned away.`,
 	Fix: `Write "securityRequirements": [{"schemes": {"bearer": {"list": []}}}].`,
@@ -149,6 +151,7 @@ var CardSchemeDiscriminator = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"card-field-type"},
+	Stands: "0.2.6:types:493 0.3.0:types:65",
 	Doc: `The type of a security scheme says how to read the rest of it. Typed clients choose the class by it, and fail to
 read the whole card for a type that they do not know.`,
 	Fix: `Write one of apiKey, http, oauth2 and openIdConnect, since 0.3 also mutualTLS, exactly so. Bearer tokens are
@@ -200,6 +203,7 @@ var CardSchemeOneof = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("4.5", a2a.V1_0),
 	Covers: []string{"card-scheme-discriminator"},
+	Stands: "1.0.1:proto:504",
 	Doc: `In 1.0 a security scheme is an object with one member that names its kind, and the details are in there. Clients
 that find none do not know what to send; parsers refuse the card if they find two.`,
 	Fix: `Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} instead of {"type": "http", "scheme": "bearer"}; one
@@ -234,6 +238,7 @@ var CardAPIKeyLocation = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.5", a2a.V1_0),
 	Covers: []string{"card-field-type"},
+	Stands: "0.2.6:types:512 0.3.0:types:90 1.0.1:proto:522",
 	Doc: `An API key goes into the query, a header or a cookie. A client that finds any other word, be it another spelling,
 has no place to put the key and sends the request without it.`,
 	Fix:    `Write query, header or cookie, in lower case; the member is in up to 0.3 and location in 1.0.`,

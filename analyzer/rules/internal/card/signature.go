@@ -32,6 +32,7 @@ var CardSignatureShape = &analysis.Rule{
 	OfCard: true,
 	Cites:  rule.Cite("5.5.6", a2a.V0_3).And("8.4.2", a2a.V1_0),
 	Covers: []string{"card-field-type"},
+	Stands: "0.3.0:types:347 1.0.1:2062",
 	Doc: `A signature is a JWS in two parts: protected, which is a JSON object in base64url, and signature, which is
 base64url too, both without padding. A library that cannot read them refuses the signature, and strict clients refuse
 the card.`,
@@ -72,6 +73,7 @@ var CardSignatureHeader = &analysis.Rule{
 	Level:  analysis.Must,
 	OfCard: true,
 	Cites:  rule.Cite("8.4.2", a2a.V1_0),
+	Stands: "1.0.1:2068",
 	Doc: `To verify a signature, a client looks in its protected header for the algorithm and for the id of the key.
 Without them nobody knows what to verify it with, and "none" means that it is not a signature at all.`,
 	Fix: `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you
@@ -103,6 +105,7 @@ var CardSignatureTyp = &analysis.Rule{
 	Level:  analysis.Should,
 	OfCard: true,
 	Cites:  rule.Cite("8.4.2", a2a.V1_0),
+	Stands: "1.0.1:2071",
 	Doc: `typ keeps signatures of one kind from being taken for another: a card's is JOSE, while libraries for tokens
 write JWT.`,
 	Fix:    `Set "typ": "JOSE" in the protected header before you sign.`,
@@ -129,6 +132,7 @@ var CardSignatureValid = &analysis.Rule{
 	On:       analysis.CardVerified,
 	Needs:    []*analysis.Tracker{signature.Tracker},
 	Cites:    rule.Cite("8.4", a2a.V1_0),
+	Stands:   "1.0.1:2008",
 	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the
 card for forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one
 (RFC 8785).`,

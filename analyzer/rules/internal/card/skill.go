@@ -23,10 +23,11 @@ var Skills = rule.Family{
 
 // CardArraysNonempty reports lists that are there and say nothing.
 var CardArraysNonempty = &analysis.Rule{
-	ID:    "card-arrays-nonempty",
-	Title: "required list in the agent card is empty",
-	Level: analysis.Should,
-	Cites: rule.Cite("5.7", a2a.V1_0),
+	ID:     "card-arrays-nonempty",
+	Title:  "required list in the agent card is empty",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("5.7", a2a.V1_0),
+	Stands: "1.0.1:1263",
 	Doc: `Clients and registries choose agents by their skills, tags and media types. An empty list in their place makes
 the agent one that nobody finds, and validators that take the required lists at their word refuse the card.`,
 	Fix: `Describe at least one skill, with at least one tag, and name the media types that the agent takes and gives.`,
@@ -64,10 +65,11 @@ func isEmptyList(card *a2a.Card, v a2a.Value) bool {
 
 // CardModeSyntax reports input and output modes that are no media types.
 var CardModeSyntax = &analysis.Rule{
-	ID:    "card-mode-syntax",
-	Title: "input or output mode in the agent card is not a media type",
-	Level: analysis.Should,
-	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
+	ID:     "card-mode-syntax",
+	Title:  "input or output mode in the agent card is not a media type",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
+	Stands: "0.2.6:types:161 0.3.0:types:451 1.0.1:proto:385",
 	Doc: `Modes are media types, and clients match them with those of the parts that they send and accept. "text" matches
 nothing: a client either skips the agent or sends it what it does not take.`,
 	Fix: `Write media types: text/plain instead of text, application/json instead of json, image/png instead of image.`,
@@ -115,10 +117,11 @@ func (m *modesOf) judge(object a2a.Value, at string, lists ...string) {
 
 // CardSkillIDUnique reports skills that cannot be told apart.
 var CardSkillIDUnique = &analysis.Rule{
-	ID:    "card-skill-id-unique",
-	Title: "two skills of the agent card have the same id",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5.4", rule.Before1...).And("4.4", a2a.V1_0),
+	ID:     "card-skill-id-unique",
+	Title:  "two skills of the agent card have the same id",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5.4", rule.Before1...).And("4.4", a2a.V1_0),
+	Stands: "0.1.0:288 0.2.6:types:56 0.3.0:types:272 1.0.1:proto:436",
 	Doc: `A skill's id names it within its agent. Clients keep skills in maps by their id, so one of the two disappears,
 and which one depends on the client.`,
 	Fix:    `Give each skill an id of its own.`,
@@ -147,10 +150,11 @@ and which one depends on the client.`,
 
 // CardExtensionURI reports an extension that nobody can recognise.
 var CardExtensionURI = &analysis.Rule{
-	ID:    "card-extension-uri",
-	Title: "extension in the agent card without a URI",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
+	ID:     "card-extension-uri",
+	Title:  "extension in the agent card without a URI",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3).And("4.4", a2a.V1_0),
+	Stands: "0.2.6:types:40 0.3.0:types:44 1.0.1:proto:424",
 	Doc: `An extension is known by its URI and by nothing else: clients compare it with those that they implement and name
 it in the request to use it. Without one the entry cannot be used, and if it is required, neither can the agent.`,
 	Fix: `Write the extension's URI as its documentation gives it, scheme included:

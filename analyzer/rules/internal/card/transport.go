@@ -11,10 +11,11 @@ import (
 
 // CardPreferredTransport reports a card of 0.3 that does not name the transport of its main URL.
 var CardPreferredTransport = &analysis.Rule{
-	ID:    "card-preferred-transport",
-	Title: "agent card does not name its preferred transport",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.6.1", a2a.V0_3),
+	ID:     "card-preferred-transport",
+	Title:  "agent card does not name its preferred transport",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.6.1", a2a.V0_3),
+	Stands: "0.3.0:385",
 	Doc: `preferredTransport says what is spoken at the card's url. Clients that find none take JSON-RPC for granted, which
 is right only by luck.`,
 	Fix: `Write "preferredTransport": "JSONRPC", or whatever the agent speaks at its url.`,
@@ -34,10 +35,11 @@ complete in 1.0 are not reported.`,
 
 // CardTransportConflict reports a card that says two things of its main URL.
 var CardTransportConflict = &analysis.Rule{
-	ID:    "card-transport-conflict",
-	Title: "agent card declares another transport for its main URL",
-	Level: analysis.Should,
-	Cites: rule.Cite("5.6.4", a2a.V0_3),
+	ID:     "card-transport-conflict",
+	Title:  "agent card declares another transport for its main URL",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("5.6.4", a2a.V0_3),
+	Stands: "0.3.0:409",
 	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the
 main URL with other transports only, a client cannot know which of the two is meant.`,
 	Fix: `List the main URL with its preferred transport too, or give each transport its own URL.`,
@@ -91,10 +93,11 @@ func mainListed(card *a2a.Card, url, transport string) (listed bool, other int) 
 
 // CardAdditionalComplete reports a list of interfaces that leaves the main one out.
 var CardAdditionalComplete = &analysis.Rule{
-	ID:    "card-additional-complete",
-	Title: "additionalInterfaces without the main interface",
-	Level: analysis.Should,
-	Cites: rule.Cite("5.6.2", a2a.V0_3),
+	ID:     "card-additional-complete",
+	Title:  "additionalInterfaces without the main interface",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("5.6.2", a2a.V0_3),
+	Stands: "0.3.0:392",
 	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not
 find the one that the agent prefers.`,
 	Fix: `Add an entry with the card's url and its preferredTransport.`,

@@ -19,6 +19,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -91,32 +92,26 @@ func pages(testdata string) (map[string][]byte, error) {
 		}
 		all[r.ID+".md"] = page.Bytes()
 	}
-	table, err := citations(filepath.Join(testdata, "..", "citations.txt"))
+	table, err := citations()
 	all["citations.md"] = table
 	return all, err
 }
 
-// citations returns the page that says where the sentences stand that rules cite, from the table of these places.
-func citations(table string) ([]byte, error) {
-	text, err := os.ReadFile(table)
-	if err != nil {
-		return nil, err
-	}
+// citations returns the page that says where the sentences stand that rules cite.
+func citations() ([]byte, error) {
 	page := bytes.NewBufferString(notice + "# Citations\n\n" +
 		"Where each sentence that a rule cites, or member of a definition, begins: file and line in the repository of the\n" +
 		"specification, at the tag of a version. Citations of other standards are not in this list.\n\n" +
 		"| rule | section | begins at |\n|---|---|---|\n")
-	for line := range strings.Lines(string(text)) {
-		f := strings.Split(strings.TrimSpace(line), "\t")
-		if strings.HasPrefix(line, "#") {
-			continue
+	for _, r := range rules.All {
+		sentences, err := rule.Sentences(r)
+		if err != nil {
+			return nil, err
 		}
-		if len(f) != 5 {
-			return nil, fmt.Errorf("%s: %q is no line of five fields", table, line)
+		for _, s := range sentences {
+			fmt.Fprintf(page, "| [%s](%s.md) | %s | [%s:%d, %s](https://github.com/a2aproject/A2A/blob/%s/%s?plain=1#L%d) |\n",
+				r.ID, r.ID, s.Section, s.File, s.Line, s.Tag, s.Tag, s.File, s.Line)
 		}
-		id, section, tag, file, at := f[0], f[1], f[2], f[3], f[4]
-		fmt.Fprintf(page, "| [%s](%s.md) | %s | [%s:%s, %s](https://github.com/a2aproject/A2A/blob/%s/%s?plain=1#L%s) |\n",
-			id, id, section, file, at, tag, tag, file, at)
 	}
 	return page.Bytes(), nil
 }

@@ -28,13 +28,14 @@ var Calls = rule.Family{
 
 // GRPCServicePath reports a call to the service of another generation than that of the interface.
 var GRPCServicePath = &analysis.Rule{
-	ID:    "grpc-service-path",
-	Title: "gRPC service of another version than the interface",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
+	ID:     "grpc-service-path",
+	Title:  "gRPC service of another version than the interface",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
+	Stands: "0.2.6:proto:3 0.3.0:88 1.0.1:2514",
 	Doc: `The service was renamed for 1.0: before, it is a2a.v1.A2AService, since then lf.a2a.v1.A2AService, and hardly a
 message is the same in both. An agent answers the other name with UNIMPLEMENTED.`,
 	Fix: `Call the service of the version that the card declares for the interface: lf.a2a.v1.A2AService for 1.0.`,
@@ -62,13 +63,14 @@ var ofCandidate = []string{
 
 // GRPCMethodKnown reports a method that the service does not have.
 var GRPCMethodKnown = &analysis.Rule{
-	ID:    "grpc-method-known",
-	Title: "gRPC method that the service does not have",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("6", a2a.V0_2).And("3.5.6", a2a.V0_3).And("5.3", a2a.V1_0),
+	ID:     "grpc-method-known",
+	Title:  "gRPC method that the service does not have",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("6", a2a.V0_2).And("3.5.6", a2a.V0_3).And("5.3", a2a.V1_0),
+	Stands: "0.2.6:proto:31 0.3.0:213 1.0.1:1162",
 	Doc: `The methods of the service are few, and some have another name in 1.0: TaskSubscription became SubscribeToTask,
 GetAgentCard became GetExtendedAgentCard. An agent answers a method that it does not have with UNIMPLEMENTED.`,
 	Fix: `Make client and agent of the same a2a.proto, that of the version which the card declares.`,
@@ -97,13 +99,14 @@ func otherService(service string) string {
 
 // GRPCMetadataVersion reports a call of 1.0 that does not say so.
 var GRPCMetadataVersion = &analysis.Rule{
-	ID:    "grpc-metadata-version",
-	Title: "gRPC call without the a2a-version metadata",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.OutcomeSeen,
-	Cites: rule.Cite("3.6.1", a2a.V1_0).And("10.2", a2a.V1_0),
+	ID:     "grpc-metadata-version",
+	Title:  "gRPC call without the a2a-version metadata",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.OutcomeSeen,
+	Cites:  rule.Cite("3.6.1", a2a.V1_0).And("10.2", a2a.V1_0),
+	Stands: "1.0.1:712 1.0.1:2518",
 	Doc: `The version goes along with every call as metadata. Without it the call asks for 0.3, although its service is
 that of 1.0: an agent may refuse it, and the next version of the protocol will read it otherwise.`,
 	Fix: `Send the metadata a2a-version: 1.0 with every call, in an interceptor of the client.`,
@@ -161,6 +164,7 @@ var GRPCMessage = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
+	Stands: "0.2.6:proto:2 0.3.0:87 1.0.1:2513",
 	Doc: `What gRPC carries is the message of the method in protocol buffers. Bytes that are none, that end too early, or
 that hold a text which is not UTF-8 are refused by the receiver's decoder, before anybody has looked at the call.`,
 	Fix: `Let generated code write messages. Texts from elsewhere must be UTF-8 before they become fields.`,
@@ -217,6 +221,7 @@ var GRPCField = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
+	Stands: "0.2.6:proto:3 0.3.0:86 1.0.1:2512",
 	Doc: `The message has a field whose number its type does not have, or has for something that is written otherwise, or
 a Timestamp that names no instant. Receivers go on without it, so that what stands there is lost. Mostly the message was
 made of another version's a2a.proto: the numbers of 1.0 are not those of 0.3.`,

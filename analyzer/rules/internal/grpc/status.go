@@ -74,11 +74,12 @@ var fitting = map[a2a.ErrorName][]grpc.Code{
 
 // GRPCStatusMap reports an error of A2A under a status that is not its own.
 var GRPCStatusMap = &analysis.Rule{
-	ID:    "grpc-status-map",
-	Title: "gRPC status does not fit the A2A error",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	Cites: rule.Cite("5.4", a2a.V1_0),
+	ID:     "grpc-status-map",
+	Title:  "gRPC status does not fit the A2A error",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	Cites:  rule.Cite("5.4", a2a.V1_0),
+	Stands: "1.0.1:1178",
 	Doc: `Each error of A2A has a status of gRPC. Retries, load balancers and metrics see the status only: a task that is
 not found under UNAVAILABLE is tried again without end.`,
 	Fix: `End the call with the status that the protocol gives the error: NOT_FOUND for TASK_NOT_FOUND, FAILED_PRECONDITION
@@ -124,12 +125,13 @@ func isErrorInfo(detail a2a.Value) bool {
 
 // GRPCErrorInfo reports an error that only A2A can mean and that does not say which it is.
 var GRPCErrorInfo = &analysis.Rule{
-	ID:    "grpc-errorinfo",
-	Title: "A2A error over gRPC without ErrorInfo",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: rule.Cite("10.6", a2a.V1_0),
+	ID:     "grpc-errorinfo",
+	Title:  "A2A error over gRPC without ErrorInfo",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("10.6", a2a.V1_0),
+	Stands: "1.0.1:2687",
 	Doc: `Most errors of A2A share one status. Which one it is stands in an ErrorInfo among the details of the status:
 without it a client cannot tell a task that has ended from a capability that the agent does not have.`,
 	Fix: `Put a google.rpc.ErrorInfo with the reason of the error and the domain a2a-protocol.org into the details of the
@@ -194,6 +196,7 @@ var GRPCEndedFails = &analysis.Rule{
 	On:       analysis.EventSeen | analysis.StreamEnded,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites:    rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
+	Stands:   "0.2.6:types:221 0.3.0:types:528 1.0.1:210",
 	Doc: `The stream has told how its task ended, or has given the Message that answers the call, and then says by its
 status that the call failed. Clients raise an
 error in the place of the outcome, or after it, and some send the message once more.`,

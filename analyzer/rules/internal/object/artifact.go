@@ -28,10 +28,11 @@ var Artifacts = rule.Family{
 
 // ArtifactIDPresent reports an artifact without an id.
 var ArtifactIDPresent = &analysis.Rule{
-	ID:    "artifact-id-present",
-	Title: "artifact without an artifactId",
-	Level: analysis.Must,
-	Cites: rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
+	ID:     "artifact-id-present",
+	Title:  "artifact without an artifactId",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
+	Stands: "0.2.6:types:337 0.3.0:types:678 1.0.1:proto:282",
 	Doc: `By its id a client puts the pieces of an artifact together and replaces one that comes again. Without it every
 piece is a new artifact, or typed clients refuse the event.`,
 	Fix:    `Give each artifact of a task an id, and write it into every piece.`,
@@ -43,11 +44,12 @@ piece is a new artifact, or typed clients refuse the event.`,
 
 // ArtifactIDUnique reports two artifacts of one task under one id.
 var ArtifactIDUnique = &analysis.Rule{
-	ID:    "artifact-id-unique",
-	Title: "two artifacts of a task with one artifactId",
-	Level: analysis.Must,
-	On:    analysis.SnapshotSeen,
-	Cites: rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
+	ID:     "artifact-id-unique",
+	Title:  "two artifacts of a task with one artifactId",
+	Level:  analysis.Must,
+	On:     analysis.SnapshotSeen,
+	Cites:  rule.Cite("6.7", a2a.V0_2, a2a.V0_3).And("4.1.7", a2a.V1_0),
+	Stands: "0.2.6:types:336 0.3.0:types:677 1.0.1:proto:281",
 	Doc: `An id stands for one artifact of its task. Where two have the same one, a client that files them by id keeps only
 the last: a result is lost.`,
 	Fix: `Make an id for each artifact. Pieces of one artifact belong together in one list of parts, not side by side in
@@ -112,6 +114,7 @@ var ArtifactPartsArray = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("6.7", rule.Before1...).And("4.1.7", a2a.V1_0),
 	Covers: []string{"unknown-field"},
+	Stands: "0.1.0:616 0.2.6:types:342 0.3.0:types:683 1.0.1:proto:287",
 	Doc: `What an artifact holds is in its parts, a list even if there is only one. Without it there is no result, and a
 typed client refuses the task.`,
 	Fix: `Write "parts" as a list of objects.`,
@@ -133,11 +136,12 @@ func isLastChunk(p *analysis.Pass) bool {
 
 // ArtifactPartsNonempty reports an artifact with nothing in it.
 var ArtifactPartsNonempty = &analysis.Rule{
-	ID:    "artifact-parts-nonempty",
-	Title: "artifact without any part",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("6.7", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
+	ID:     "artifact-parts-nonempty",
+	Title:  "artifact without any part",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("6.7", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
+	Stands: "0.1.0:616 0.2.5:484 1.0.1:1263",
 	Doc: `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first
 part fail.`,
 	Fix: `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
@@ -159,6 +163,7 @@ var ArtifactIndex = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.7", a2a.V0_1),
+	Stands:   "0.1.0:647",
 	Doc: `In 0.1 the index says which artifact of a task a piece belongs to. A client that finds no number there cannot put
 the pieces together.`,
 	Fix:    `Count the artifacts of a task from 0, and write the number as an integer.`,
@@ -185,6 +190,7 @@ var OutputInMessage = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.7", a2a.V1_0),
+	Stands:   "0.2.6:290 0.3.0:499 1.0.1:758",
 	Doc: `Results of a task are artifacts; messages are for the conversation about it. A client that collects artifacts
 finds none here, and messages need not be kept.`,
 	Fix: `Put the result into an artifact. Keep the status message for words such as "done".`,

@@ -27,11 +27,12 @@ var Fields = rule.Family{
 
 // MetadataObject reports metadata that is no object.
 var MetadataObject = &analysis.Rule{
-	ID:    "metadata-object",
-	Title: "metadata is not an object",
-	Level: analysis.Must,
-	If:    analysis.HasMetadata,
-	Cites: rule.Cite("6.1", rule.Before1...).And("4.1", a2a.V1_0),
+	ID:     "metadata-object",
+	Title:  "metadata is not an object",
+	Level:  analysis.Must,
+	If:     analysis.HasMetadata,
+	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1", a2a.V1_0),
+	Stands: "0.1.0:417 0.2.6:types:188 0.3.0:types:488 1.0.1:proto:183",
 	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text
 or a list in its place.`,
 	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
@@ -65,6 +66,7 @@ var JSONCamelcase = &analysis.Rule{
 	Odd:    a2a.SnakeMember,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("5.5", a2a.V1_0),
 	Covers: []string{"card-required-fields", "card-required-nested"},
+	Stands: "0.3.0:102 1.0.1:1204",
 	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find
 the member, and take it for missing.`,
 	Fix: `Print with the JSON names of the protocol: in Python, MessageToDict without preserving_proto_field_name, or
@@ -137,6 +139,7 @@ var EnumNameString = &analysis.Rule{
 	On:       analysis.StatusSeen | analysis.MessageSeen | analysis.FrameSeen,
 	Cites:    rule.Cite("5.5", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
+	Stands:   "1.0.1:1215",
 	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0
 does not know "completed", nor the number 3, and cannot read the message.`,
 	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,
@@ -172,11 +175,12 @@ client that were judged when they were sent. Of several from one side in an exch
 
 // FieldType reports a member of a kind that it cannot have.
 var FieldType = &analysis.Rule{
-	ID:    "field-type",
-	Title: "member of the wrong JSON type",
-	Level: analysis.Must,
-	Odd:   a2a.MistypedMember,
-	Cites: rule.Cite("6", rule.Before1...).And("4", a2a.V1_0),
+	ID:     "field-type",
+	Title:  "member of the wrong JSON type",
+	Level:  analysis.Must,
+	Odd:    a2a.MistypedMember,
+	Cites:  rule.Cite("6", rule.Before1...).And("4", a2a.V1_0),
+	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:768",
 	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where
 a text should be, or for a text in place of a list.`,
 	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
@@ -191,12 +195,13 @@ a text should be, or for a text in place of a list.`,
 
 // FieldNullRequired reports null where there has to be a value, and notes it where the member should be left out.
 var FieldNullRequired = &analysis.Rule{
-	ID:    "field-null-required",
-	Title: "member is null",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	Odd:   a2a.NullMember,
-	Cites: rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
+	ID:     "field-null-required",
+	Title:  "member is null",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Odd:    a2a.NullMember,
+	Cites:  rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
+	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:1263",
 	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were
 missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
 	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
@@ -228,6 +233,7 @@ var LegacyFieldEmitted = &analysis.Rule{
 	Odd:      a2a.LegacyMember,
 	Cites:    rule.Cite("A.2.1", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
+	Stands:   "1.0.1:3515",
 	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so what it was meant to say is lost; receivers
 of both versions may take the message for one of the old.`,
 	Fix: `Leave out "kind", "type" and "final"; write returnImmediately for blocking, taskPushNotificationConfig for
@@ -265,13 +271,14 @@ func reportLegacyCapability(p *analysis.Pass) {
 
 // UnknownField points to a member that the protocol does not have.
 var UnknownField = &analysis.Rule{
-	ID:    "unknown-field",
-	Title: "unknown member outside of metadata",
-	Level: analysis.Advice,
-	Once:  analysis.PerExchange,
-	Odd:   a2a.UnknownMember,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
+	ID:     "unknown-field",
+	Title:  "unknown member outside of metadata",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	Odd:    a2a.UnknownMember,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("6", rule.Before1...).And("5.7", a2a.V1_0),
+	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:1275",
 	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
 it may be a member that is misspelt, or in the wrong object.`,
 	Fix: `Check the spelling and the object. Put what is your own into metadata.`,

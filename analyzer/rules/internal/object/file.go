@@ -33,6 +33,7 @@ var PartFileXor = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.6", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field"},
+	Stands:   "0.2.6:types:410 0.3.0:types:768",
 	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which one
 counts; with neither there is no file.`,
 	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other
@@ -75,6 +76,7 @@ var PartFileXorV01 = &analysis.Rule{
 	On:       analysis.FrameSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.6", a2a.V0_1),
+	Stands:   "0.1.0:602",
 	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which
 one counts.`,
 	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other out
@@ -100,6 +102,7 @@ var PartBase64 = &analysis.Rule{
 	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
+	Stands:   "0.1.0:583 0.2.6:types:412 0.3.0:types:766 1.0.1:proto:228",
 	Doc: `A file inside a message is written in base64. What cannot be decoded is lost, and parsers of typed receivers
 refuse the whole message for it.`,
 	Fix:    `Encode the bytes with a library for base64, without a "data:" prefix. Write a text as a text part.`,
@@ -167,6 +170,7 @@ var PartURLAbsolute = &analysis.Rule{
 	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
+	Stands:   "0.1.0:584 0.2.6:types:421 0.3.0:types:778 1.0.1:proto:230",
 	Doc: `A file by reference is fetched by the receiver of the message. A path alone has no host there: it means
 nothing on another machine.`,
 	Fix:    `Write the whole URI, scheme and host included, one that the other side can reach.`,
@@ -192,6 +196,7 @@ var PartMediaTypeSyntax = &analysis.Rule{
 	If:       analysis.HasContent,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.6", rule.Before1...).And("4.1.6", a2a.V1_0),
+	Stands:   "0.1.0:598 0.2.6:types:404 0.3.0:types:756 1.0.1:proto:239",
 	Doc: `Receivers choose by the media type how to show or read a content. "png" or "text" is not one: what handles
 image/png or text/plain is not found.`,
 	Fix:    `Write type and subtype, such as image/png, text/plain or application/json.`,
@@ -216,6 +221,7 @@ var OutputModeAccepted = &analysis.Rule{
 	If:       analysis.HasContent,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3).And("3.2.2", a2a.V1_0),
+	Stands:   "0.2.6:types:293 0.3.0:types:618 1.0.1:proto:144",
 	Doc: `A client says with acceptedOutputModes what it can show or read. An artifact of another type is one that it has
 no use for, although the task looks well done.`,
 	Fix: `Look at acceptedOutputModes before choosing a format, and convert, or answer ContentTypeNotSupportedError

@@ -28,6 +28,7 @@ var MsgExtensionsURI = &analysis.Rule{
 	On:    analysis.MessageSeen | analysis.ArtifactSeen,
 	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("6.7", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0).
 		And("4.1.7", a2a.V1_0),
+	Stands: "0.2.6:types:364 0.3.0:types:710 0.2.6:types:348 0.3.0:types:689 1.0.1:proto:273 1.0.1:proto:291",
 	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
 there; a name or an object in their place finds nothing, or fails the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,
@@ -52,11 +53,12 @@ there; a name or an object in their place finds nothing, or fails the whole mess
 
 // MsgReferenceTaskIDs reports references that lead nowhere.
 var MsgReferenceTaskIDs = &analysis.Rule{
-	ID:    "msg-reference-task-ids",
-	Title: "referenceTaskIds are not a list of task ids",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	On:    analysis.MessageSeen,
+	ID:     "msg-reference-task-ids",
+	Title:  "referenceTaskIds are not a list of task ids",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	On:     analysis.MessageSeen,
+	Stands: "0.2.6:types:367 0.3.0:types:713 1.0.1:proto:276",
 	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
 agents, or read as its letters.`,
 	Fix:    `Write a list of strings, each the id of another task.`,

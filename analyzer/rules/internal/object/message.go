@@ -34,6 +34,7 @@ var MsgObject = &analysis.Rule{
 	On:       analysis.RequestSeen | analysis.FrameSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("7.1", rule.Before1...).And("3.2.1", a2a.V1_0),
+	Stands:   "0.1.0:819 0.2.6:489 0.3.0:types:635 1.0.1:proto:652",
 	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
 nothing to work on, and mostly answers that the parameters are invalid.`,
 	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
@@ -89,6 +90,7 @@ var MsgIDPresent = &analysis.Rule{
 	Side:   a2a.Agent,
 	Either: true,
 	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Stands: "0.2.6:types:368 0.3.0:types:714 1.0.1:proto:262",
 	Doc: `The sender of a message gives it an id. By it a message that was sent twice is taken for one, and histories
 are put together; typed clients and agents refuse a message without.`,
 	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
@@ -121,6 +123,7 @@ var MsgRoleEnum = &analysis.Rule{
 	Either: true,
 	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
+	Stands: "0.1.0:502 0.2.6:types:357 0.3.0:types:700 1.0.1:proto:245",
 	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or
 puts it into the wrong mouth, which a language model then goes on from.`,
 	Fix: `Write "user" or "agent" before 1.0, and "ROLE_USER" or "ROLE_AGENT" in 1.0.`,
@@ -171,6 +174,7 @@ var MsgRoleClient = &analysis.Rule{
 	Side:     a2a.Client,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
+	Stands:   "0.1.0:502 0.2.6:types:357 0.3.0:types:699 1.0.1:proto:248",
 	Doc: `What goes from client to agent is said by the user, whoever or whatever that is. An agent that builds its
 conversation from roles takes such a message for its own words, and does not answer it.`,
 	Fix: `Send messages with the role of the user. An agent that asks another agent is that agent's client, and so the
@@ -192,12 +196,13 @@ what is usual.`,
 
 // MsgRoleServer reports an agent that speaks as the user.
 var MsgRoleServer = &analysis.Rule{
-	ID:    "msg-role-server",
-	Title: "agent answers in the role of the user",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	If:    analysis.Told,
-	Cites: rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
+	ID:     "msg-role-server",
+	Title:  "agent answers in the role of the user",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	If:     analysis.Told,
+	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.5", a2a.V1_0),
+	Stands: "0.1.0:502 0.2.6:types:357 0.3.0:types:699 1.0.1:proto:250",
 	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a
 client shows them as if the user had said them, and may send them back.`,
 	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
@@ -223,6 +228,7 @@ var MsgPartsArray = &analysis.Rule{
 	Either: true,
 	Cites:  rule.Cite("6.4", rule.Before1...).And("4.1.4", a2a.V1_0),
 	Covers: []string{"unknown-field"},
+	Stands: "0.1.0:492 0.2.6:types:359 0.3.0:types:705 1.0.1:proto:270",
 	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a
 typed receiver refuses the whole message.`,
 	Fix: `Write "parts" as a list of objects. A plain text is a list of one text part.`,
@@ -261,6 +267,7 @@ var MsgPartsNonempty = &analysis.Rule{
 	Either: true,
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("6.4", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
+	Stands: "0.1.0:490 0.2.5:382 1.0.1:1263",
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,
@@ -294,6 +301,7 @@ var MsgKind = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type"},
+	Stands:   "0.2.6:types:375 0.3.0:types:721",
 	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
 does not find it reads nothing at all.`,
 	Fix: `Write "kind":"message" into every message.`,
@@ -328,6 +336,7 @@ var MsgContextOnServerMessage = &analysis.Rule{
 	If:       analysis.Told,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
+	Stands:   "1.0.1:proto:255",
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
 go on with the conversation: its next message begins another one.`,
 	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,

@@ -32,6 +32,7 @@ var PartObject = &analysis.Rule{
 	On:       analysis.MessageSeen | analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.5", rule.Before1...).And("4.1.6", a2a.V1_0),
+	Stands:   "0.1.0:510 0.2.6:332 0.3.0:541 1.0.1:proto:224",
 	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null
 among them makes typed receivers refuse the whole message.`,
 	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,
@@ -56,6 +57,7 @@ var PartDiscriminator = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
+	Stands:   "0.2.6:types:451 0.3.0:types:817",
 	Doc: `The member "kind" says whether a part is text, a file or data. Typed receivers choose by it how to read the part,
 and refuse the whole message when it is missing or says something else.`,
 	Fix: `Write "kind":"text", "kind":"file" or "kind":"data" into every part.`,
@@ -96,6 +98,7 @@ var PartDiscriminatorV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_1),
 	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
+	Stands:   "0.1.0:510",
 	Doc: `In 0.1 the member "type" says whether a part is text, a file or data. A receiver that finds neither it nor a
 member of one of these names does not know what it was given.`,
 	Fix: `Write "type":"text", "type":"file" or "type":"data" into every part.`,
@@ -121,6 +124,7 @@ var PartKindContentMatch = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", rule.Before1...),
 	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
+	Stands:   "0.1.0:527 0.2.6:types:395 0.3.0:types:744",
 	Doc: `A part that says "text" has a member text, one that says "file" a member file, one that says "data" a member
 data. Otherwise the receiver reads an empty part, or fails.`,
 	Fix: `Put the content into the member that the part's kind names.`,
@@ -150,6 +154,7 @@ var PartExactlyOne = &analysis.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.1.6", a2a.V1_0),
 	Covers:   []string{"legacy-field-emitted", "unknown-field", "version-semantics-mixed"},
+	Stands:   "1.0.1:proto:225",
 	Doc: `A part of 1.0 holds one of text, raw, url and data: the member that is there says what the part is. With none
 there is nothing to read; with two the parsers that the format is made for refuse the message.`,
 	Fix: `Write exactly one of the four. Send two parts for two contents. A file of older versions becomes raw or url,
@@ -186,6 +191,7 @@ var PartDataObject = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
+	Stands:   "0.2.6:types:444 0.3.0:types:806",
 	Doc: `Before 1.0 the data of a part is an object. Typed receivers read it as a map, and fail at a number, a text
 or a list.`,
 	Fix:    `Put the value into an object under a name: {"kind":"data","data":{"items":[…]}}. 1.0 takes any value.`,

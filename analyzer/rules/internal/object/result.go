@@ -24,10 +24,11 @@ var Results = rule.Family{
 
 // SendResponseOneof reports an answer of 1.0 that is neither a task nor a message.
 var SendResponseOneof = &analysis.Rule{
-	ID:    "send-response-oneof",
-	Title: "answer to a message is neither a task nor a message",
-	Level: analysis.Must,
-	Cites: rule.Cite("3.1.1", a2a.V1_0),
+	ID:     "send-response-oneof",
+	Title:  "answer to a message is neither a task nor a message",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("3.1.1", a2a.V1_0),
+	Stands: "1.0.1:180",
 	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one
 or the other: with neither it has no answer, with both it does not know which one counts.`,
 	Fix: `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
@@ -95,6 +96,7 @@ var StreamResponseOneof = &analysis.Rule{
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites:    rule.Cite("3.2.3", a2a.V0_3).And("3.2.3", a2a.V1_0),
 	Covers:   []string{"stream-first-event", "legacy-field-emitted"},
+	Stands:   "0.3.0:102 1.0.1:proto:789",
 	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the
 object by the name of its member: with none there is nothing to read, with two parsers refuse the event.`,
 	Fix: `Send one object for each event, in the member that bears its name.`,
@@ -151,6 +153,7 @@ var SendResultType = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	Cites:    rule.Cite("7.1", rule.Before1...).And("7.2", rule.Before1...),
 	Covers:   []string{"unknown-field"},
+	Stands:   "0.1.0:786 0.2.6:461 0.3.0:670 0.1.0:848 0.2.6:types:812 0.3.0:types:1032",
 	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something
 else has no answer, although the call succeeded.`,
 	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object
@@ -203,6 +206,7 @@ var GetResultTask = &analysis.Rule{
 	Cites: rule.Cite("7.3", rule.Before1...).And("7.4", rule.Before1...).And("3.1.3", a2a.V1_0).
 		And("3.1.5", a2a.V1_0),
 	Covers: []string{"unknown-field"},
+	Stands: "0.1.0:922 0.2.6:608 0.3.0:817 0.1.0:951 0.2.6:674 0.3.0:883 1.0.1:226 1.0.1:274",
 	Doc: `To get or to cancel a task is answered with the Task itself. A client that looks for its id and status at the top
 finds nothing in an object around it.`,
 	Fix: `Write the Task as the result, or as the body, without {"task":…} around it: that is for answers to messages
@@ -232,11 +236,12 @@ only.`,
 
 // ResultObject reports an answer that is of another JSON type than the answers to its operation are.
 var ResultObject = &analysis.Rule{
-	ID:    "result-object",
-	Title: "result is not a JSON object",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	Cites: rule.Cite("7", rule.Before1...).And("3.1", a2a.V1_0),
+	ID:     "result-object",
+	Title:  "result is not a JSON object",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	Cites:  rule.Cite("7", rule.Before1...).And("3.1", a2a.V1_0),
+	Stands: "0.1.0:779 0.2.6:449 0.3.0:658 1.0.1:167",
 	Doc: `Every operation is answered with an object: a task, an update, a config, a card, a page of a list. Typed clients
 fail to read a text, a number or a list in its place, and the call is lost although it succeeded.`,
 	Fix: `Write the object of the operation as the result, or as the body, and an error as an error.`,

@@ -24,10 +24,11 @@ var Tasks = rule.Family{
 
 // TaskIDPresent reports a task without an id.
 var TaskIDPresent = &analysis.Rule{
-	ID:    "task-id-present",
-	Title: "task without an id",
-	Level: analysis.Must,
-	Cites: rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
+	ID:     "task-id-present",
+	Title:  "task without an id",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
+	Stands: "0.1.0:395 0.2.6:types:179 0.3.0:types:478 1.0.1:proto:170",
 	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the
 task is lost as soon as the answer is read.`,
 	Fix:    `Write the task's id as a non-empty string into every Task.`,
@@ -45,6 +46,7 @@ var TaskContextID = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"field-type"},
+	Stands:   "0.2.6:types:180 0.3.0:types:479",
 	Doc: `In 0.2 and 0.3 every task is in a context, which the agent makes if the client names none. Typed clients refuse a
 Task without it, and no client can begin a second task in the same conversation.`,
 	Fix:    `Write the context's id into every Task.`,
@@ -56,10 +58,11 @@ Task without it, and no client can begin a second task in the same conversation.
 
 // TaskStatusPresent reports a task that does not say how it stands.
 var TaskStatusPresent = &analysis.Rule{
-	ID:    "task-status-present",
-	Title: "task without a status, or status without a state",
-	Level: analysis.Must,
-	Cites: rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
+	ID:     "task-status-present",
+	Title:  "task without a status, or status without a state",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.1", rule.Before1...).And("4.1.1", a2a.V1_0),
+	Stands: "0.1.0:402 0.2.6:types:182 0.3.0:types:481 1.0.1:proto:175",
 	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result.
 Without it the client waits without end or gives up.`,
 	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
@@ -93,6 +96,7 @@ var TaskStateEnum = &analysis.Rule{
 	On:     analysis.StatusSeen,
 	Cites:  rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
+	Stands: "0.1.0:459 0.2.6:types:320 0.3.0:types:650 1.0.1:proto:187",
 	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it
 waits without end, or fails to read the answer at all.`,
 	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
@@ -155,11 +159,12 @@ func hasExtensions(x *analysis.Exchange) bool {
 
 // TaskStateUnspecified reports a state that says nothing.
 var TaskStateUnspecified = &analysis.Rule{
-	ID:    "task-state-unspecified",
-	Title: "task state TASK_STATE_UNSPECIFIED",
-	Level: analysis.Should,
-	On:    analysis.StatusSeen,
-	Cites: rule.Cite("5.7", a2a.V1_0),
+	ID:     "task-state-unspecified",
+	Title:  "task state TASK_STATE_UNSPECIFIED",
+	Level:  analysis.Should,
+	On:     analysis.StatusSeen,
+	Cites:  rule.Cite("5.7", a2a.V1_0),
+	Stands: "1.0.1:1263",
 	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
 neither whether to wait nor whether there is a result.`,
 	Fix: `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
@@ -185,6 +190,7 @@ var TaskKind = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "task-context-id"},
+	Stands:   "0.2.6:types:192 0.3.0:types:492",
 	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
 does not find it reads nothing at all.`,
 	Fix:    `Write "kind":"task" into every Task.`,

@@ -31,6 +31,7 @@ var TaskTimestampFormat = &analysis.Rule{
 	On:       analysis.StatusSeen,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("6.2", rule.Before1...),
+	Stands:   "0.1.0:443 0.2.6:types:203 0.3.0:types:506",
 	Doc: `A status says when it was recorded. Clients sort and show by it; a number of seconds or a date in words cannot be
 read by what reads ISO 8601.`,
 	Fix: `Write 2025-04-02T16:59:25Z, in UTC.`,
@@ -56,6 +57,7 @@ var TimestampUTCZ = &analysis.Rule{
 	Either:   true,
 	On:       analysis.StatusSeen | analysis.FrameSeen,
 	Bindings: rule.OnJSON,
+	Stands:   "1.0.1:1230",
 	Doc: `1.0 has one way to write a time: date, T, time, Z. Parsers of it refuse everything else, and with it the whole
 message; a time without a zone is read as any.`,
 	Fix: `Format times in UTC as 2026-03-01T10:00:00.000Z.`,
@@ -84,6 +86,7 @@ var TimestampNoOffset = &analysis.Rule{
 	Either:   true,
 	On:       analysis.StatusSeen | analysis.FrameSeen,
 	Bindings: rule.OnJSON,
+	Stands:   "1.0.1:1255",
 	Doc: `Times of 1.0 are in UTC and end with Z. Receivers compare them as text and sort by them: with an offset the order
 comes out wrong, and strict parsers refuse the message.`,
 	Fix:    `Convert to UTC and write Z. In Python replace "+00:00", which isoformat() prints.`,
@@ -120,6 +123,7 @@ var TimestampMillis = &analysis.Rule{
 	On:       analysis.FrameSeen | analysis.StreamEnded,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnJSONCall,
+	Stands:   "1.0.1:1236",
 	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot
 be sorted by times of whole seconds, and a list by time shows them in any order.`,
 	Fix: `Keep the milliseconds when a status is recorded, and print them: 2026-03-01T10:00:00.125Z.`,

@@ -33,6 +33,7 @@ var EventKind = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
+	Stands:   "0.2.6:types:812 0.3.0:types:1032",
 	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or
 with a kind of its own, is dropped or ends the client's reading; and so is one that is not an object, or that another
 version would send.`,
@@ -88,6 +89,7 @@ var EventIDs = &analysis.Rule{
 	Level: analysis.Must,
 	Cites: rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0).
 		And("4.2.2", a2a.V1_0),
+	Stands: "0.2.6:types:214 0.3.0:types:521 0.2.6:types:234 0.3.0:types:544 1.0.1:proto:298 1.0.1:proto:310",
 	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them
 where it belongs, and typed clients refuse the event.`,
 	Fix: `Write taskId and contextId into every update.`,
@@ -110,6 +112,7 @@ var EventIDV01 = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", a2a.V0_1).And("7.2.3", a2a.V0_1),
+	Stands:   "0.1.0:869 0.1.0:899",
 	Doc: `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where
 the update belongs.`,
 	Fix:    `Write the task's id as "id" into every update.`,
@@ -121,10 +124,11 @@ the update belongs.`,
 
 // EventStatus reports a status update without a state.
 var EventStatus = &analysis.Rule{
-	ID:    "event-status",
-	Title: "status update without a state",
-	Level: analysis.Must,
-	Cites: rule.Cite("7.2.2", rule.Before1...).And("4.2.1", a2a.V1_0),
+	ID:     "event-status",
+	Title:  "status update without a state",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("7.2.2", rule.Before1...).And("4.2.1", a2a.V1_0),
+	Stands: "0.1.0:873 0.2.6:types:220 0.3.0:types:527 1.0.1:proto:302",
 	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on
 listening, to ask its user, or to stop.`,
 	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
@@ -138,10 +142,11 @@ listening, to ask its user, or to stop.`,
 
 // EventArtifact reports an artifact update without an artifact.
 var EventArtifact = &analysis.Rule{
-	ID:    "event-artifact",
-	Title: "artifact update without an artifact",
-	Level: analysis.Must,
-	Cites: rule.Cite("7.2.3", rule.Before1...).And("4.2.2", a2a.V1_0),
+	ID:     "event-artifact",
+	Title:  "artifact update without an artifact",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("7.2.3", rule.Before1...).And("4.2.2", a2a.V1_0),
+	Stands: "0.1.0:905 0.2.6:types:240 0.3.0:types:550 1.0.1:proto:314",
 	Doc: `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client
 cannot even tell to what.`,
 	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
@@ -170,6 +175,7 @@ var EventFinalType = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", rule.Before1...),
 	Covers:   []string{"field-type"},
+	Stands:   "0.1.0:890 0.2.6:types:222 0.3.0:types:529",
 	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
 taken for true even if it says "false".`,
 	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
@@ -193,11 +199,12 @@ whose schema does not, a missing one is a note. Of several such events in a stre
 
 // EventFlagsType reports a flag of an artifact update that is neither true nor false.
 var EventFlagsType = &analysis.Rule{
-	ID:    "event-flags-type",
-	Title: "append or lastChunk is not a boolean",
-	Level: analysis.Must,
-	On:    analysis.UpdateSeen | analysis.ArtifactSeen,
-	Cites: rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0),
+	ID:     "event-flags-type",
+	Title:  "append or lastChunk is not a boolean",
+	Level:  analysis.Must,
+	On:     analysis.UpdateSeen | analysis.ArtifactSeen,
+	Cites:  rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0),
+	Stands: "0.1.0:648 0.2.6:types:241 0.3.0:types:551 1.0.1:proto:315",
 	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed
 clients, or taken for true even if it says "false": the artifact comes out wrong.`,
 	Fix:    `Write true or false without quotes, or leave the member out for false.`,

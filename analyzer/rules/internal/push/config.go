@@ -35,6 +35,7 @@ var PushGetDetails = &analysis.Rule{
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-type"},
+	Stands: "0.2.6:767 0.3.0:976 1.0.1:360",
 	Doc: `A config that is read, or confirmed, comes with its details, above all the URL. Without it the client cannot tell
 where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
 pushNotificationConfig. A client that looks for it in the one place finds nothing in the other.`,
@@ -81,6 +82,7 @@ var PushGetURLV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Needs:    []*analysis.Tracker{push.Tracker},
 	Cites:    rule.Cite("7.6", a2a.V0_1),
+	Stands:   "0.1.0:985",
 	Doc: `In 0.1 a task has one config. A client that asks for it is told where its notifications go; if that is an address
 that nobody ever set, they go astray, or the client is misled.`,
 	Fix: `Store the config as it came, and answer with the one that is stored.`,
@@ -112,12 +114,13 @@ const besideID = "expected it beside id and taskId, as 1.0 has it"
 
 // PushGetMissing reports a config that is still there after its deletion was confirmed.
 var PushGetMissing = &analysis.Rule{
-	ID:    "push-get-missing",
-	Title: "deleted push config can still be read",
-	Level: analysis.Must,
-	If:    analysis.OfPush,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("3.1.8", a2a.V1_0),
+	ID:     "push-get-missing",
+	Title:  "deleted push config can still be read",
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("3.1.8", a2a.V1_0),
+	Stands: "1.0.1:360",
 	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back
 instead, it was not deleted, and its notifications with the task's content go on.`,
 	Fix: `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001,
@@ -145,11 +148,12 @@ the same id, unless the answer names another one or refuses it.`,
 
 // PushGetIDMatch reports another config than the one that was asked for.
 var PushGetIDMatch = &analysis.Rule{
-	ID:    "push-get-id-match",
-	Title: "another push config than the one asked for",
-	Level: analysis.Must,
-	If:    analysis.OfPush,
-	Cites: rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
+	ID:     "push-get-id-match",
+	Title:  "another push config than the one asked for",
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Cites:  rule.Cite("7.6", a2a.V0_2, a2a.V0_3).And("3.1.8", a2a.V1_0),
+	Stands: "0.2.6:767 0.3.0:976 1.0.1:351",
 	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than
 it asked for changes or deletes the wrong one next.`,
 	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
@@ -183,6 +187,7 @@ var PushListShape = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.7", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"field-type", "unknown-field"},
+	Stands:   "0.2.6:797 0.3.0:1006",
 	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and
 pushNotificationConfig. Typed clients fail to read anything else.`,
 	Fix: `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig":
@@ -218,6 +223,7 @@ var PushListShapeV1 = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.1.9", a2a.V1_0),
 	Covers:   []string{"unknown-field", "field-type"},
+	Stands:   "1.0.1:proto:807",
 	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
 bare array is what 0.3 had, and so is a config with its URL in pushNotificationConfig: clients of 1.0 find nothing in
 them.`,
@@ -249,12 +255,13 @@ them.`,
 
 // PushListComplete reports a list that lacks a config which must be there.
 var PushListComplete = &analysis.Rule{
-	ID:    "push-list-complete",
-	Title: "list of push configs lacks one",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.TaskSeen,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("3.1.9", a2a.V1_0),
+	ID:     "push-list-complete",
+	Title:  "list of push configs lacks one",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("3.1.9", a2a.V1_0),
+	Stands: "1.0.1:381",
 	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A
 config that is not listed cannot be found and deleted, or was lost together with its notifications.`,
 	Fix: `List every stored config of the task, and keep configs as long as the task is active; with several pages, return
@@ -286,13 +293,14 @@ tasks that are not seen active after the list.`,
 
 // PushListNoDeleted reports a list that has a config whose deletion was confirmed.
 var PushListNoDeleted = &analysis.Rule{
-	ID:    "push-list-no-deleted",
-	Title: "deleted push config is still listed",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	If:    analysis.OfPush,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	ID:     "push-list-no-deleted",
+	Title:  "deleted push config is still listed",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	If:     analysis.OfPush,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("3.1.10", a2a.V1_0),
+	Stands: "1.0.1:402",
 	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
 task's content go on.`,
 	Fix: `Remove the config from the store before confirming its deletion.`,
@@ -325,6 +333,7 @@ var PushDeleteResult = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
+	Stands:   "0.2.6:832 0.3.0:1041",
 	Doc: `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a
 deletion that worked for one that failed.`,
 	Fix:    `Answer "result": null.`,
@@ -345,12 +354,13 @@ deletion that worked for one that failed.`,
 
 // PushDeleteIdempotent reports a deletion that fails because the config is gone already.
 var PushDeleteIdempotent = &analysis.Rule{
-	ID:    "push-delete-idempotent",
-	Title: "second deletion of a push config fails",
-	Level: analysis.Should,
-	If:    analysis.OfPush,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	ID:     "push-delete-idempotent",
+	Title:  "second deletion of a push config fails",
+	Level:  analysis.Should,
+	If:     analysis.OfPush,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("3.1.10", a2a.V1_0),
+	Stands: "1.0.1:402",
 	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was
 lost has to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
 	Fix: `Answer the deletion of a config that is not there as if it had been.`,

@@ -34,11 +34,12 @@ var Deliveries = rule.Family{
 
 // HookAuth reports a notification without the credentials that its config asks for.
 var HookAuth = &analysis.Rule{
-	ID:    "hook-auth",
-	Title: "notification without the credentials of its config",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("4.3.3", a2a.V1_0),
+	ID:     "hook-auth",
+	Title:  "notification without the credentials of its config",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("4.3.3", a2a.V1_0),
+	Stands: "1.0.1:873",
 	Doc: `A config with authentication tells the agent which credentials its notifications have to carry. The receiver
 checks them and has to turn away everything else, so the client never hears of its task; one that does not check can be
 lied to by anybody.`,
@@ -111,11 +112,12 @@ func isHidden(secret string) bool {
 
 // HookAuth0x reports an older notification without any credentials.
 var HookAuth0x = &analysis.Rule{
-	ID:    "hook-auth-0x",
-	Title: "notification without any credentials",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("streaming guide §Security Considerations for Push Notifications", rule.Before1...),
+	ID:     "hook-auth-0x",
+	Title:  "notification without any credentials",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("streaming guide §Security Considerations for Push Notifications", rule.Before1...),
+	Stands: "0.1.0:streaming-and-async:75 0.2.6:streaming-and-async:80 0.3.0:streaming-and-async:80",
 	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver
 cannot tell a notification without any credentials from one that anybody else has sent.`,
 	Fix: `Send credentials by one of the schemes, at least the config's token.`,
@@ -183,6 +185,7 @@ var HookToken = &analysis.Rule{
 	Cites: rule.Cite("6.8", a2a.V0_1).
 		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"hook-auth-0x"},
+	Stands: "0.1.0:662 0.2.6:streaming-and-async:48 0.3.0:streaming-and-async:48",
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
 task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
@@ -204,11 +207,12 @@ another config.`,
 
 // HookTaskKnown reports a notification about a task for which nobody asked for any.
 var HookTaskKnown = &analysis.Rule{
-	ID:    "hook-task-known",
-	Title: "notification about a task that has no config for this webhook",
-	Level: analysis.Should,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("6.10", rule.Before1...).And("4.3.1", a2a.V1_0),
+	ID:     "hook-task-known",
+	Title:  "notification about a task that has no config for this webhook",
+	Level:  analysis.Should,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("6.10", rule.Before1...).And("4.3.1", a2a.V1_0),
+	Stands: "0.1.0:712 0.2.6:types:481 0.3.0:types:853 1.0.1:proto:468",
 	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and
 perhaps may not know.`,
 	Fix: `Look the configs up by the task that has changed, not by its context or its client.`,
@@ -231,11 +235,12 @@ was not recorded whole or not answered; tasks that had a config for the webhook 
 
 // HookAfterDelete reports a notification for a config that is gone.
 var HookAfterDelete = &analysis.Rule{
-	ID:    "hook-after-delete",
-	Title: "notification after the config was deleted",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	ID:     "hook-after-delete",
+	Title:  "notification after the config was deleted",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("3.1.10", a2a.V1_0),
+	Stands: "1.0.1:402",
 	Doc: `Nothing is sent for a config after its deletion was confirmed. The client may have deleted it because the webhook
 belongs to somebody else by now.`,
 	Fix: `Stop what delivers for a config before confirming its deletion.`,
@@ -266,6 +271,7 @@ var HookAttempted = &analysis.Rule{
 	Needs:    []*analysis.Tracker{push.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.3.3", a2a.V1_0),
+	Stands:   "1.0.1:884",
 	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A
 client that relies on it waits for a task that has long ended.`,
 	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
@@ -296,6 +302,7 @@ var HookStateAgrees = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("4.3.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
+	Stands: "1.0.1:866",
 	Doc: `A notification tells what a stream or a read of the task tells. If they disagree about how the task ended, a
 client acts on an outcome that never was.`,
 	Fix:    `Notify from the stored task, not from what the work last reported.`,

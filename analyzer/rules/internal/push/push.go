@@ -42,6 +42,7 @@ var PushUnsupportedError = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
+	Stands: "1.0.1:573",
 	Doc: `An agent whose card does not offer push notifications refuses every operation on their configs with
 PushNotificationNotSupportedError (-32003). A client that is told anything else waits for notifications that never come,
 or repairs a request that was right.`,
@@ -62,6 +63,7 @@ var PushUnsupportedError0x = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...),
 	Covers: rule.CodeRules,
+	Stands: "0.1.0:1028 0.2.6:976 0.3.0:1171",
 	Doc: `An agent whose card does not offer push notifications says so when a client asks for them: with
 PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves
 the client waiting for notifications.`,
@@ -129,13 +131,14 @@ func saysWhy(p *analysis.Pass) bool {
 
 // PushSupportedButRefused reports an agent that advertises push notifications and says it has none.
 var PushSupportedButRefused = &analysis.Rule{
-	ID:    "push-supported-but-refused",
-	Title: "push notifications advertised and refused as not supported",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	If:    analysis.Refused,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	ID:     "push-supported-but-refused",
+	Title:  "push notifications advertised and refused as not supported",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	If:     analysis.Refused,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	Stands: "0.1.0:241 0.2.6:types:25 0.3.0:types:28 1.0.1:proto:414",
 	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A
 client that chose the agent for this capability finds out only when it waits for news of a task.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
@@ -172,11 +175,12 @@ func asksForPush(p *analysis.Pass) bool {
 
 // PushCreateEcho reports a config that is confirmed for another URL or task.
 var PushCreateEcho = &analysis.Rule{
-	ID:    "push-create-echo",
-	Title: "push config confirmed for another URL or task",
-	Level: analysis.Must,
-	If:    analysis.OfPush,
-	Cites: rule.Cite("7.5", rule.Before1...).And("3.1.7", a2a.V1_0),
+	ID:     "push-create-echo",
+	Title:  "push config confirmed for another URL or task",
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Cites:  rule.Cite("7.5", rule.Before1...).And("3.1.7", a2a.V1_0),
+	Stands: "0.1.0:977 0.2.6:730 0.3.0:types:1130 1.0.1:326",
 	Doc: `The answer to a config that was set is that config: the same URL and the same task. If it names others,
 notifications go where nobody listens, or tell of a task that nobody asked about.`,
 	Fix: `Answer with the config as it was stored, and store it as it came. Secrets may be left out.`,
@@ -263,6 +267,7 @@ var PushCreateID = &analysis.Rule{
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("3.1.7", a2a.V1_0),
 	Covers: []string{"field-type"},
+	Stands: "1.0.1:326",
 	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
 the config: both operations ask for the id.`,
 	Fix: `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
@@ -283,10 +288,11 @@ such.`,
 
 // PushCreateIDKept reports a config whose id the agent has changed.
 var PushCreateIDKept = &analysis.Rule{
-	ID:    "push-create-id-kept",
-	Title: "client's id of a push config replaced",
-	Level: analysis.Should,
-	Cites: rule.Cite("6.8", a2a.V0_3),
+	ID:     "push-create-id-kept",
+	Title:  "client's id of a push config replaced",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("6.8", a2a.V0_3),
+	Stands: "0.3.0:types:838",
 	Doc: `In 0.3 the client chooses the id of a push config, to tell several webhooks of one task apart. If the agent
 stores it under another id, the client's later reads and deletes miss it.`,
 	Fix: `Keep the id of pushNotificationConfig if the client sets one.`,
@@ -307,11 +313,12 @@ stores it under another id, the client's later reads and deletes miss it.`,
 
 // PushPrivateURLAccepted reports an agent that lets itself be sent to addresses of its own network.
 var PushPrivateURLAccepted = &analysis.Rule{
-	ID:    "push-private-url-accepted",
-	Title: "webhook at a private address accepted",
-	Level: analysis.Should,
-	If:    analysis.OfPush,
-	Cites: rule.Cite("13.2", a2a.V1_0),
+	ID:     "push-private-url-accepted",
+	Title:  "webhook at a private address accepted",
+	Level:  analysis.Should,
+	If:     analysis.OfPush,
+	Cites:  rule.Cite("13.2", a2a.V1_0),
+	Stands: "1.0.1:3113",
 	Doc: `An agent on the internet posts to whatever webhook it accepts. If that may be localhost, a link-local or a
 private address, any client can make it call services inside the agent's own network, such as the metadata service of a
 cloud.`,

@@ -32,6 +32,7 @@ var ReqPushConfig = &analysis.Rule{
 	If:     analysis.Configured,
 	Cites:  rule.Cite("6.8", rule.Before1...).And("4.3.1", a2a.V1_0),
 	Covers: []string{"unknown-field", "field-null-required", "field-type"},
+	Stands: "0.1.0:658 0.2.6:types:470 0.3.0:types:842 1.0.1:proto:478",
 	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could
 do with it: it refuses the request, or sends nothing while the client waits.`,
 	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the
@@ -139,6 +140,7 @@ var ReqPushAuthentication = &analysis.Rule{
 	If:     analysis.Configured,
 	Cites:  rule.Cite("6.9", rule.Before1...).And("4.3.2", a2a.V1_0),
 	Covers: []string{"field-type"},
+	Stands: "0.1.0:684 0.2.6:types:458 0.3.0:types:825 1.0.1:proto:326",
 	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot,
 and the webhook will turn its notifications away.`,
 	Fix:    `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
@@ -177,6 +179,7 @@ var ReqPushInlineTaskID = &analysis.Rule{
 	If:     analysis.Configured,
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Covers: []string{"field-type"},
+	Stands: "1.0.1:proto:148",
 	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A
 task id in the config is at best ignored; at worst the agent refuses the message, or binds the webhook to another
 task.`,
@@ -203,6 +206,7 @@ var ReqPushHTTPS = &analysis.Rule{
 	Cites: rule.Cite("6.8", a2a.V0_1, a2a.V0_2).
 		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3).
 		And("13.2", a2a.V1_0),
+	Stands: "0.1.0:659 0.2.5:498 0.3.0:streaming-and-async:47 1.0.1:3129",
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
 everybody on the way reads and may change them. Agents may refuse such a URL.`,
 	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP will do.`,
@@ -230,13 +234,14 @@ the finding a warning.`,
 
 // ReqPushTokenUnique reports one token for two webhooks.
 var ReqPushTokenUnique = &analysis.Rule{
-	ID:    "req-push-token-unique",
-	Title: "two push configs have the same token",
-	Level: analysis.Should,
-	Once:  analysis.PerExchange,
-	On:    analysis.RequestSeen | analysis.TaskSeen,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("13.2", a2a.V1_0),
+	ID:     "req-push-token-unique",
+	Title:  "two push configs have the same token",
+	Level:  analysis.Should,
+	Once:   analysis.PerExchange,
+	On:     analysis.RequestSeen | analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("13.2", a2a.V1_0),
+	Stands: "1.0.1:3132",
 	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for
 all, anybody who has seen one notification can forge any other.`,
 	Fix: `Make a random token for every push config.`,
@@ -271,6 +276,7 @@ var ReqPushDeleteID = &analysis.Rule{
 	If:     analysis.OfPush,
 	Cites:  rule.Cite("7.8", a2a.V0_2, a2a.V0_3).And("3.1.10", a2a.V1_0),
 	Covers: []string{"field-type"},
+	Stands: "0.2.6:types:286 0.3.0:types:609 1.0.1:proto:743",
 	Doc:    `A task may have several push configs. A deletion that does not name one deletes none, or all of them.`,
 	Fix:    `Send the id of the config: params.id in 1.0, params.pushNotificationConfigId before.`,
 	Silent: `Requests without params as a whole: then the id of the task is missing too, which another rule reports.`,
@@ -283,11 +289,12 @@ var ReqPushDeleteID = &analysis.Rule{
 
 // ReqPushGetID reports a request for a config that does not say which.
 var ReqPushGetID = &analysis.Rule{
-	ID:    "req-push-get-id",
-	Title: "push config to be read is not named",
-	Level: analysis.Must,
-	If:    analysis.OfPush,
-	Cites: rule.Cite("3.1.8", a2a.V1_0),
+	ID:     "req-push-get-id",
+	Title:  "push config to be read is not named",
+	Level:  analysis.Must,
+	If:     analysis.OfPush,
+	Cites:  rule.Cite("3.1.8", a2a.V1_0),
+	Stands: "1.0.1:proto:732",
 	Doc: `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was
 enough, which clients of two versions tend to forget.`,
 	Fix: `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the

@@ -30,11 +30,12 @@ var Webhooks = rule.Family{
 
 // HookPost reports a notification that is not posted.
 var HookPost = &analysis.Rule{
-	ID:    "hook-post",
-	Title: "notification sent by another method than POST",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	Cites: rule.Cite("2", rule.Before1...).And("4.3.3", a2a.V1_0),
+	ID:     "hook-post",
+	Title:  "notification sent by another method than POST",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	Cites:  rule.Cite("2", rule.Before1...).And("4.3.3", a2a.V1_0),
+	Stands: "0.1.0:52 0.2.6:54 0.3.0:54 1.0.1:844",
 	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the
 client never hears of its task.`,
 	Fix:    `Send notifications with POST, and follow no redirect that turns it into a GET.`,
@@ -49,11 +50,12 @@ client never hears of its task.`,
 
 // HookContentType reports a notification of 1.0 that is not labelled as JSON of A2A.
 var HookContentType = &analysis.Rule{
-	ID:    "hook-content-type",
-	Title: "notification not labelled as A2A JSON",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	Cites: rule.Cite("4.3.3", a2a.V1_0).And("11.1", a2a.V1_0),
+	ID:     "hook-content-type",
+	Title:  "notification not labelled as A2A JSON",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	Cites:  rule.Cite("4.3.3", a2a.V1_0).And("11.1", a2a.V1_0),
+	Stands: "1.0.1:851 1.0.1:2750",
 	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers
 parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
@@ -67,11 +69,12 @@ parse the body by its label: with another one they hand on an empty body or answ
 
 // HookContentType0x reports an older notification that is not labelled as JSON at all.
 var HookContentType0x = &analysis.Rule{
-	ID:    "hook-content-type-0x",
-	Title: "notification not labelled as JSON",
-	Level: analysis.Advice,
-	Side:  a2a.Agent,
-	Cites: rule.Cite("9", rule.Before1...),
+	ID:     "hook-content-type-0x",
+	Title:  "notification not labelled as JSON",
+	Level:  analysis.Advice,
+	Side:   a2a.Agent,
+	Cites:  rule.Cite("9", rule.Before1...),
+	Stands: "0.1.0:1347 0.2.6:1512 0.3.0:1713",
 	Doc: `Notifications are JSON in all examples, though no sentence before 1.0 says how they are labelled. Frameworks of
 receivers parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/json on every notification.`,
@@ -92,13 +95,14 @@ func checkHookType(p *analysis.Pass, expected string, fits func(label string) bo
 
 // HookPayload reports a notification of 1.0 whose body is no StreamResponse.
 var HookPayload = &analysis.Rule{
-	ID:    "hook-payload",
-	Title: "notification is not a StreamResponse",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	On:    analysis.DeliveryTraced,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("4.3.3", a2a.V1_0),
+	ID:     "hook-payload",
+	Title:  "notification is not a StreamResponse",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	On:     analysis.DeliveryTraced,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("4.3.3", a2a.V1_0),
+	Stands: "1.0.1:864",
 	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message,
 statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what
 0.3 sent.`,
@@ -146,12 +150,13 @@ func responseMembers(v a2a.Value) []string {
 
 // HookPayload0x reports an older notification that does not say which task it is about.
 var HookPayload0x = &analysis.Rule{
-	ID:    "hook-payload-0x",
-	Title: "notification names no task",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
+	ID:     "hook-payload-0x",
+	Title:  "notification names no task",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
+	Stands: "0.1.0:streaming-and-async:48 0.2.6:streaming-and-async:52 0.3.0:streaming-and-async:52",
 	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
 ask for the rest. One webhook usually serves many tasks.`,
 	Fix: `Post the Task, or at least an object with its id and state.`,
@@ -191,13 +196,14 @@ func namesTask(v a2a.Value) bool {
 
 // HookReceiver2xx reports a webhook that does not take what it asked for.
 var HookReceiver2xx = &analysis.Rule{
-	ID:    "hook-receiver-2xx",
-	Title: "notification not acknowledged",
-	Level: analysis.Must,
-	Side:  a2a.Receiver,
-	On:    analysis.DeliveryTraced,
-	Needs: []*analysis.Tracker{push.Tracker},
-	Cites: rule.Cite("4.3.3", a2a.V1_0).And("13.2", a2a.V1_0),
+	ID:     "hook-receiver-2xx",
+	Title:  "notification not acknowledged",
+	Level:  analysis.Must,
+	Side:   a2a.Receiver,
+	On:     analysis.DeliveryTraced,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("4.3.3", a2a.V1_0).And("13.2", a2a.V1_0),
+	Stands: "1.0.1:877 1.0.1:3122",
 	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive:
 it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
 	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
@@ -237,6 +243,7 @@ var HookHTTPS = &analysis.Rule{
 	Cites: rule.Cite("6.8", a2a.V0_1, a2a.V0_2).
 		And("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3).
 		And("13.2", a2a.V1_0),
+	Stands: "0.1.0:658 0.2.5:498 0.3.0:streaming-and-async:47 1.0.1:3125",
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
 everybody on the way reads and may change them.`,
 	Fix: `Give the agent an https URL for the webhook.`,

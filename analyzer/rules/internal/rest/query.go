@@ -73,9 +73,10 @@ var snakeCase = map[string]string{
 
 // RESTQueryCamelCase reports a parameter under its name in the proto file.
 var RESTQueryCamelCase = &analysis.Rule{
-	ID:    "rest-query-camelcase",
-	Title: "query parameter in snake_case",
-	Level: analysis.Must,
+	ID:     "rest-query-camelcase",
+	Title:  "query parameter in snake_case",
+	Level:  analysis.Must,
+	Stands: "1.0.1:2857",
 	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or
 the page that the client asked for is silently left out, and it gets everything.`,
 	Fix:    `Write contextId, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts.`,
@@ -92,9 +93,10 @@ the page that the client asked for is silently left out, and it gets everything.
 
 // RESTQueryBool reports a truth value that is spelt in another way than JSON does.
 var RESTQueryBool = &analysis.Rule{
-	ID:    "rest-query-bool",
-	Title: "boolean in the query is neither true nor false",
-	Level: analysis.Must,
+	ID:     "rest-query-bool",
+	Title:  "boolean in the query is neither true nor false",
+	Level:  analysis.Must,
+	Stands: "1.0.1:2885",
 	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or take them for false: the
 artifacts that the client asked for are then missing without a word.`,
 	Fix:    `Write includeArtifacts=true or leave the parameter out.`,
@@ -111,9 +113,10 @@ artifacts that the client asked for are then missing without a word.`,
 
 // RESTQueryNumber reports a number that is none.
 var RESTQueryNumber = &analysis.Rule{
-	ID:    "rest-query-number",
-	Title: "number in the query is not a decimal integer",
-	Level: analysis.Must,
+	ID:     "rest-query-number",
+	Title:  "number in the query is not a decimal integer",
+	Level:  analysis.Must,
+	Stands: "1.0.1:2886",
 	Doc: `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default
 that the client does not know.`,
 	Fix:    `Write digits only, such as pageSize=20.`,
@@ -131,10 +134,11 @@ that the client does not know.`,
 
 // RESTQueryEnum reports a state that 1.0 does not have, or not under that name.
 var RESTQueryEnum = &analysis.Rule{
-	ID:    "rest-query-enum",
-	Title: "status in the query is not a state of 1.0",
-	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0).And("5.5", a2a.V1_0),
+	ID:     "rest-query-enum",
+	Title:  "status in the query is not a state of 1.0",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("11.5", a2a.V1_0).And("5.5", a2a.V1_0),
+	Stands: "1.0.1:2887 1.0.1:1215",
 	Doc: `The status to filter by is written as the name of the enum value. An agent refuses another word, or finds no
 task in that state.`,
 	Fix: `Write status=TASK_STATE_WORKING and the like.`,
@@ -156,10 +160,11 @@ prints it itself.`,
 
 // RESTQueryTimestamp reports an instant that is not written as the protocol does.
 var RESTQueryTimestamp = &analysis.Rule{
-	ID:    "rest-query-timestamp",
-	Title: "timestamp in the query is not ISO 8601 in UTC",
-	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0).And("5.6.1", a2a.V1_0),
+	ID:     "rest-query-timestamp",
+	Title:  "timestamp in the query is not ISO 8601 in UTC",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("11.5", a2a.V1_0).And("5.6.1", a2a.V1_0),
+	Stands: "1.0.1:2890 1.0.1:1255",
 	Doc: `An instant is written in UTC with a Z, such as 2026-03-01T10:00:00Z. An offset like +01:00 is another spelling
 that agents need not read, and its plus sign becomes a blank in a query unless it is escaped.`,
 	Fix:    `Convert to UTC and write the Z: statusTimestampAfter=2026-03-01T10:00:00.000Z.`,
@@ -185,6 +190,7 @@ var RESTQueryNested = &analysis.Rule{
 	Title:  "nested field in the query",
 	Level:  analysis.Must,
 	Covers: []string{"rest-query-encoding"},
+	Stands: "1.0.1:2889",
 	Doc: `The query holds plain values only; nested objects travel in the body of a POST. There is no agreed way to write
 an object into a query, so agents ignore it.`,
 	Fix: `Leave metadata, message and configuration out of GET and DELETE: the operations behind them have no such
@@ -212,10 +218,11 @@ field.`,
 
 // RESTQueryEncoding reports a query that is no URI syntax.
 var RESTQueryEncoding = &analysis.Rule{
-	ID:    "rest-query-encoding",
-	Title: "query is not percent-encoded",
-	Level: analysis.Must,
-	Cites: rule.Cite("11.5", a2a.V1_0).And("RFC 3986 §3.4", a2a.V1_0),
+	ID:     "rest-query-encoding",
+	Title:  "query is not percent-encoded",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("11.5", a2a.V1_0).And("RFC 3986 §3.4", a2a.V1_0),
+	Stands: "1.0.1:2894",
 	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside
 ASCII, or change it on the way, and a lone percent sign makes parsers drop the whole query.`,
 	Fix: `Build the query with a URL library, one value at a time; do not join strings.`,

@@ -39,6 +39,7 @@ var RESTVerb = &analysis.Rule{
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("3.5.3", a2a.V0_3).And("5.3", a2a.V1_0).
 		And("11.3", a2a.V1_0),
+	Stands: "0.2.6:485 0.3.0:98 0.3.0:184 1.0.1:1162 1.0.1:2783",
 	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent answers
 another one with 404 or 405, or does something else than the client meant.`,
 	Fix: `Use the method of the route: POST for message:send, message:stream, :cancel and new push configs, GET for tasks,
@@ -81,13 +82,14 @@ func atMostIfExtended(p *analysis.Pass) analysis.Option {
 
 // RESTRouteKnown reports a path below an interface that is no route of the binding.
 var RESTRouteKnown = &analysis.Rule{
-	ID:    "rest-route-known",
-	Title: "path is not a route of the HTTP+JSON binding",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	On:    analysis.AnswerSeen,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
+	ID:     "rest-route-known",
+	Title:  "path is not a route of the HTTP+JSON binding",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	On:     analysis.AnswerSeen,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
+	Stands: "0.3.0:99 1.0.1:2787",
 	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is
 none: the agent knows no such path, and the call fails as if the agent were not there.`,
 	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID,
@@ -117,12 +119,13 @@ own.`,
 
 // RESTRequestContentType reports a request of 0.3 that is not labelled as JSON.
 var RESTRequestContentType = &analysis.Rule{
-	ID:    "rest-request-content-type",
-	Title: "HTTP+JSON request not labelled application/json",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("3.2.3", a2a.V0_3),
+	ID:     "rest-request-content-type",
+	Title:  "HTTP+JSON request not labelled application/json",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3),
+	Stands: "0.3.0:100",
 	Doc: `A body of the HTTP+JSON binding is labelled application/json in 0.3. Frameworks choose the parser by this label:
 with another one they answer 415, or hand the agent an empty body.`,
 	Fix: `Send "Content-Type: application/json" with every body.`,
@@ -151,12 +154,13 @@ func hasOwnBody(p *analysis.Pass) bool {
 
 // RESTResponseContentType reports an answer of 0.3 that is not labelled as JSON.
 var RESTResponseContentType = &analysis.Rule{
-	ID:    "rest-response-content-type",
-	Title: "HTTP+JSON answer not labelled application/json",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	On:    analysis.AnswerSeen,
-	Cites: rule.Cite("3.2.3", a2a.V0_3),
+	ID:     "rest-response-content-type",
+	Title:  "HTTP+JSON answer not labelled application/json",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	On:     analysis.AnswerSeen,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3),
+	Stands: "0.3.0:100",
 	Doc: `An answer of the HTTP+JSON binding is labelled application/json in 0.3. Clients choose their parser by this
 label: JSON labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON body.`,
@@ -200,6 +204,7 @@ var RESTContentTypeV1 = &analysis.Rule{
 	Either: true,
 	On:     analysis.RequestSeen | analysis.AnswerSeen,
 	Cites:  rule.Cite("11.1", a2a.V1_0),
+	Stands: "1.0.1:2750",
 	Doc: `Bodies of the HTTP+JSON binding are labelled application/a2a+json, or application/json as in 1.0.0. Both sides
 choose their parser by this label: under another one a right body is refused, or never looked at.`,
 	Fix: `Send "Content-Type: application/a2a+json" with every JSON body.`,
@@ -232,6 +237,7 @@ var RESTBodyObject = &analysis.Rule{
 	On:     analysis.RequestSeen,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
 	Covers: []string{"req-push-config", "msg-object", "unknown-field"},
+	Stands: "0.3.0:102 1.0.1:2810",
 	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
 can read no field of it: the call is refused, or does something with nothing in it.`,
 	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,
@@ -257,12 +263,13 @@ can read no field of it: the call is refused, or does something with nothing in 
 
 // RESTSuccessStatus reports a result under another status of success.
 var RESTSuccessStatus = &analysis.Rule{
-	ID:    "rest-success-status",
-	Title: "result under a status other than 200",
-	Level: analysis.Advice,
-	Side:  a2a.Agent,
-	On:    analysis.AnswerSeen,
-	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
+	ID:     "rest-success-status",
+	Title:  "result under a status other than 200",
+	Level:  analysis.Advice,
+	Side:   a2a.Agent,
+	On:     analysis.AnswerSeen,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
+	Stands: "0.3.0:101 1.0.1:2835",
 	Doc: `A call that succeeded is answered with 200 in all examples, though no sentence demands it. Clients that compare the
 status with 200, as generated ones do, take any other one for a failure and throw the result away.`,
 	Fix:    `Answer 200 with the result, also where a task was created or goes on.`,
@@ -285,12 +292,13 @@ status with 200, as generated ones do, take any other one for a failure and thro
 
 // RESTAnswerMissing reports a call that is answered with success and nothing else.
 var RESTAnswerMissing = &analysis.Rule{
-	ID:    "rest-answer-missing",
-	Title: "HTTP+JSON call answered without a body",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	On:    analysis.AnswerSeen,
-	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
+	ID:     "rest-answer-missing",
+	Title:  "HTTP+JSON call answered without a body",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	On:     analysis.AnswerSeen,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.4", a2a.V1_0),
+	Stands: "0.3.0:102 1.0.1:2810",
 	Doc: `Nearly every call returns something: a task, a message, a list, a config. Under a status of success without a
 body the client has no id to go on with, and the task that it may have started is lost to it.`,
 	Fix: `Send the result as JSON with status 200. An empty list is a result too.`,

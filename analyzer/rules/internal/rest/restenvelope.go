@@ -34,6 +34,7 @@ var RESTErrorEnvelope = &analysis.Rule{
 	Title:  "error JSON without the error object",
 	Level:  analysis.Must,
 	Covers: []string{"rest-error-body"},
+	Stands: "1.0.1:2898",
 	Doc: `Errors of the HTTP+JSON binding are objects with one member, error, which holds code, status, message and
 details. A client that finds another shape knows that something failed, and not what.`,
 	Fix: `Wrap the error: {"error": {"code": 404, "status": "NOT_FOUND", "message": "...", "details": [...]}}.`,
@@ -100,9 +101,10 @@ func isAgents(p *analysis.Pass, failure a2a.Value) bool {
 
 // RESTErrorCodeEqualsStatus reports an error whose code is not the HTTP status.
 var RESTErrorCodeEqualsStatus = &analysis.Rule{
-	ID:    "rest-error-code-equals-status",
-	Title: "error.code differs from the HTTP status",
-	Level: analysis.Must,
+	ID:     "rest-error-code-equals-status",
+	Title:  "error.code differs from the HTTP status",
+	Level:  analysis.Must,
+	Stands: "1.0.1:2900",
 	Doc: `The code of an error repeats the HTTP status, so that it is still known where the body is logged or handed on
 alone. With another number there, two layers of one client act on different errors.`,
 	Fix: `Write the HTTP status as error.code, as a JSON number. The code of JSON-RPC, such as -32001, does not belong
@@ -123,10 +125,11 @@ left to rest-error-not-2xx.` + unlessAgents,
 
 // RESTErrorMessage reports an error without a message.
 var RESTErrorMessage = &analysis.Rule{
-	ID:    "rest-error-message",
-	Title: "error.message missing or not a string",
-	Level: analysis.Must,
-	Cites: rule.Cite("11.6", a2a.V1_0).And("3.3.2", a2a.V1_0),
+	ID:     "rest-error-message",
+	Title:  "error.message missing or not a string",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("11.6", a2a.V1_0).And("3.3.2", a2a.V1_0),
+	Stands: "1.0.1:2901 1.0.1:543",
 	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell
 them which of their values was wrong.`,
 	Fix: `Send a short sentence as error.message.`,
@@ -148,9 +151,10 @@ them which of their values was wrong.`,
 
 // RESTErrorStatusName reports an error whose status is no name that gRPC knows.
 var RESTErrorStatusName = &analysis.Rule{
-	ID:    "rest-error-status-name",
-	Title: "error.status is not a gRPC status name",
-	Level: analysis.Should,
+	ID:     "rest-error-status-name",
+	Title:  "error.status is not a gRPC status name",
+	Level:  analysis.Should,
+	Stands: "1.0.1:2898",
 	Doc: `error.status is the name of a gRPC status, such as NOT_FOUND. Libraries turn it into an enum: another word, the
 HTTP reason phrase or a number makes them drop the error or fail to read it.`,
 	Fix: `Write the gRPC name for the HTTP status: INVALID_ARGUMENT or FAILED_PRECONDITION for 400, NOT_FOUND for 404,
@@ -181,9 +185,10 @@ func isGRPCStatus(name string) bool {
 
 // RESTErrorDetailsArray reports error details that are no list.
 var RESTErrorDetailsArray = &analysis.Rule{
-	ID:    "rest-error-details-array",
-	Title: "error.details is not an array",
-	Level: analysis.Must,
+	ID:     "rest-error-details-array",
+	Title:  "error.details is not an array",
+	Level:  analysis.Must,
+	Stands: "1.0.1:2902",
 	Doc: `error.details is a list of objects, each of a type that it names. Clients look through the list for the
 ErrorInfo; from an object or a string in its place typed ones cannot read the error at all.`,
 	Fix:    `Put every detail into an array, also where there is only one.`,
@@ -199,10 +204,11 @@ ErrorInfo; from an object or a string in its place typed ones cannot read the er
 
 // RESTErrorDetailsType reports a detail that does not say what it is.
 var RESTErrorDetailsType = &analysis.Rule{
-	ID:    "rest-error-details-type",
-	Title: "error detail without @type",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
+	ID:     "rest-error-details-type",
+	Title:  "error detail without @type",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Stands: "1.0.1:2906",
 	Doc: `Each detail of an error names its type in @type. Without it nobody can tell an ErrorInfo from a list of wrong
 fields: clients skip the detail, and typed ones fail to read the error.`,
 	Fix:    `Add "@type" to each detail, such as "type.googleapis.com/google.rpc.ErrorInfo".`,

@@ -30,11 +30,12 @@ var Errors = rule.Family{
 
 // RESTErrorNot2xx reports an error that travels under a status of success.
 var RESTErrorNot2xx = &analysis.Rule{
-	ID:    "rest-error-not-2xx",
-	Title: "error body under a 2xx status",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	Cites: rule.Cite("3.2.3", a2a.V0_3).And("11.6", a2a.V1_0),
+	ID:     "rest-error-not-2xx",
+	Title:  "error body under a 2xx status",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.6", a2a.V1_0),
+	Stands: "0.3.0:101 1.0.1:2900",
 	Doc: `Over HTTP+JSON the status code says whether a call succeeded. A client that reads 200 takes the body for a task
 or a message, and fails in a place that has nothing to do with the cause.`,
 	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is
@@ -74,6 +75,7 @@ var RESTErrorBody = &analysis.Rule{
 	Level:  analysis.Must,
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("3.3.2", a2a.V1_0).And("11.6", a2a.V1_0),
 	Covers: []string{"outcome-no-protocol"},
+	Stands: "0.3.0:104 1.0.1:540 1.0.1:2900",
 	Doc: `An error says in JSON which one it is and why. From an empty body or a page of text a client learns that
 something failed, and not whether to repair the request, to try again or to give up.`,
 	Fix: `Answer {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "..."}} with every status of 400 and
@@ -133,11 +135,12 @@ func tellsError(root a2a.Value) bool {
 
 // RESTErrorInfoPresent reports an error that only A2A can mean and that does not say which it is.
 var RESTErrorInfoPresent = &analysis.Rule{
-	ID:    "rest-errorinfo-present",
-	Title: "A2A error without ErrorInfo",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: rule.Cite("11.6", a2a.V1_0),
+	ID:     "rest-errorinfo-present",
+	Title:  "A2A error without ErrorInfo",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("11.6", a2a.V1_0),
+	Stands: "1.0.1:2910",
 	Doc: `Many errors of A2A share one HTTP status. Which one it is stands in an ErrorInfo among the details: without it a
 client cannot tell a task that has ended from a request that is wrong.`,
 	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
@@ -206,10 +209,11 @@ func ownError(p *analysis.Pass, failure a2a.Value) string {
 
 // RESTErrorStatusMap reports an error of A2A under a status that is not its own.
 var RESTErrorStatusMap = &analysis.Rule{
-	ID:    "rest-error-status-map",
-	Title: "HTTP status does not fit the A2A error",
-	Level: analysis.Must,
-	Cites: rule.Cite("5.4", a2a.V1_0),
+	ID:     "rest-error-status-map",
+	Title:  "HTTP status does not fit the A2A error",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("5.4", a2a.V1_0),
+	Stands: "1.0.1:1178",
 	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not
 found under 500 is tried again without end, and raises a false alarm.`,
 	Fix: `Answer with the status that the protocol gives the error: 404 for TASK_NOT_FOUND, 400 for most others.`,

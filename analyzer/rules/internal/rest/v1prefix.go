@@ -10,13 +10,14 @@ import (
 
 // RESTV1Prefix reports a call of 1.0 under the path of earlier versions, or one of these without it.
 var RESTV1Prefix = &analysis.Rule{
-	ID:    "rest-v1-prefix",
-	Title: "1.0 call under /v1/, or earlier one without",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen | analysis.OutcomeSeen,
-	Cites: rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
+	ID:     "rest-v1-prefix",
+	Title:  "1.0 call under /v1/, or earlier one without",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen | analysis.OutcomeSeen,
+	Cites:  rule.Cite("7", a2a.V0_2).And("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
+	Stands: "0.2.6:484 0.3.0:99 1.0.1:2787",
 	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have
 such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all routes begin with /v1: an agent that takes them
 without is kinder than others will be.`,

@@ -71,12 +71,13 @@ func codeText(code int64, name a2a.ErrorName) string {
 
 // RPCErrorCodeA2ARange points to a code of the agent's own in the range of 1.0.
 var RPCErrorCodeA2ARange = &analysis.Rule{
-	ID:    "rpc-error-code-a2a-range",
-	Title: "error code of the agent's own in the range of A2A",
-	Level: analysis.Advice,
-	Once:  analysis.PerExchange,
-	If:    analysis.Refused,
-	Cites: rule.Cite("9.5", a2a.V1_0),
+	ID:     "rpc-error-code-a2a-range",
+	Title:  "error code of the agent's own in the range of A2A",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	If:     analysis.Refused,
+	Cites:  rule.Cite("9.5", a2a.V1_0),
+	Stands: "1.0.1:2451",
 	Doc: `The code lies between -32099 and -32000, where A2A takes its codes from, and 1.0 gives it no meaning. An agent
 may define codes of its own there; a later version of A2A may define the same one otherwise.`,
 	Fix:    `Document the code, or choose one outside the range from -32768 to -32000.`,
@@ -94,11 +95,12 @@ may define codes of its own there; a later version of A2A may define the same on
 
 // RPCErrorCodeDialect points to a code that only another version of A2A defines.
 var RPCErrorCodeDialect = &analysis.Rule{
-	ID:    "rpc-error-code-dialect",
-	Title: "error code of another version of A2A",
-	Level: analysis.Advice,
-	Once:  analysis.PerExchange,
-	Cites: rule.Cite("8.2", rule.Before1...),
+	ID:     "rpc-error-code-dialect",
+	Title:  "error code of another version of A2A",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	Cites:  rule.Cite("8.2", rule.Before1...),
+	Stands: "0.1.0:1022 0.2.6:970 0.3.0:1165",
 	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does
 not know what the code means or, since some were given another meaning later, takes it for something else.`,
 	Fix: `Choose codes by the version of the request: an agent that serves several has to map its errors for each.`,
@@ -133,10 +135,11 @@ VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 
 // RPCParseErrorUnfounded reports a parse error about a request that can be parsed.
 var RPCParseErrorUnfounded = &analysis.Rule{
-	ID:    "rpc-parse-error-unfounded",
-	Title: "parse error about well-formed JSON",
-	Level: analysis.Must,
-	If:    analysis.Refused,
+	ID:     "rpc-parse-error-unfounded",
+	Title:  "parse error about well-formed JSON",
+	Level:  analysis.Must,
+	If:     analysis.Refused,
+	Stands: "0.1.0:1013 0.2.6:961 0.3.0:1156",
 	Doc: `The code -32700 says that the request is not JSON at all, and this one is. The client's author looks for a
 broken serialiser or a truncated body, while the fault is in one of the values.`,
 	Fix: `Answer -32700 only where the JSON parser fails. A request that is JSON and does not fit the schema is -32600 or
@@ -164,10 +167,11 @@ type than JSON; batches; refusals that may come before the body is read.`,
 
 // RPCInvalidJSONWrongCode reports the wrong error for a request that is no JSON.
 var RPCInvalidJSONWrongCode = &analysis.Rule{
-	ID:    "rpc-invalid-json-wrong-code",
-	Title: "request that is not JSON refused with the wrong error",
-	Level: analysis.Must,
-	If:    analysis.Refused,
+	ID:     "rpc-invalid-json-wrong-code",
+	Title:  "request that is not JSON refused with the wrong error",
+	Level:  analysis.Must,
+	If:     analysis.Refused,
+	Stands: "0.1.0:1013 0.2.6:961 0.3.0:1156",
 	Doc: `A body that is not JSON is refused with -32700. With another code the client's author looks at the members
 of a request that never had any, since its text is broken.`,
 	Fix: `Map the failure of the JSON parser to -32700, before anything else is looked at.`,
@@ -190,9 +194,10 @@ the agent could read it.`,
 
 // RPCInvalidRequestWrongCode reports the wrong answer to JSON that is no request.
 var RPCInvalidRequestWrongCode = &analysis.Rule{
-	ID:    "rpc-invalid-request-wrong-code",
-	Title: "JSON that is not a JSON-RPC request not refused as such",
-	Level: analysis.Should,
+	ID:     "rpc-invalid-request-wrong-code",
+	Title:  "JSON that is not a JSON-RPC request not refused as such",
+	Level:  analysis.Should,
+	Stands: "0.1.0:1014 0.2.6:962 0.3.0:1157",
 	Doc: `JSON that is not a request object is refused with -32600. An agent that runs it all the same lets faulty
 clients pass that fail at every other agent; another code hides that the envelope is wrong.`,
 	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them is not as JSON-RPC 2.0 wants it.`,
@@ -237,10 +242,11 @@ code -32602 is a note where there is no method at all, and right where there is 
 
 // RPCInvalidRequestUnfounded reports a request refused as none although it is one.
 var RPCInvalidRequestUnfounded = &analysis.Rule{
-	ID:    "rpc-invalid-request-unfounded",
-	Title: "valid JSON-RPC request refused as invalid",
-	Level: analysis.Should,
-	If:    analysis.Refused,
+	ID:     "rpc-invalid-request-unfounded",
+	Title:  "valid JSON-RPC request refused as invalid",
+	Level:  analysis.Should,
+	If:     analysis.Refused,
+	Stands: "0.1.0:1014 0.2.6:962 0.3.0:1157",
 	Doc: `The code -32600 says that the JSON is not a request object of JSON-RPC, and this one is. The client's author
 searches the envelope for a fault that is in the parameters, or in the agent.`,
 	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the

@@ -76,6 +76,7 @@ var RPCA2AErrorInfo = &analysis.Rule{
 	Level:    analysis.Should,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.5", a2a.V1_0),
+	Stands:   "1.0.1:2455",
 	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that
 handle errors by reason, whatever they are connected by, do not recognise this one.`,
 	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
@@ -109,6 +110,7 @@ var RPCErrorInfoDomain = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
+	Stands:   "1.0.1:2914",
 	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes
 unnoticed under another domain.`,
 	Fix: `Set "domain" to "a2a-protocol.org" wherever the reason is one of A2A's.`,
@@ -139,6 +141,7 @@ var RPCErrorInfoReason = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
+	Stands:   "1.0.1:2913",
 	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at
 its end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is not an error that they know.`,
 	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your
@@ -195,6 +198,7 @@ var RPCErrorInfoCodeMatch = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.4", a2a.V1_0),
+	Stands:   "1.0.1:1178",
 	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
 goes by the reason do different things after the same answer.`,
 	Fix: `Take code and reason from one table, so that they cannot part.`,
@@ -226,6 +230,7 @@ var RPCValidationDetail = &analysis.Rule{
 	Level:    analysis.Should,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
+	Stands:   "1.0.1:520",
 	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to
 compare the whole request with the schema.`,
 	Fix: `Name the parameter and its fault in the message, or add a google.rpc.BadRequest with fieldViolations to the

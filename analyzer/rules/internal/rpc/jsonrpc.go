@@ -28,10 +28,11 @@ var Responses = rule.Family{
 
 // RPCResponseJSONRPC reports an answer that does not say "jsonrpc":"2.0".
 var RPCResponseJSONRPC = &analysis.Rule{
-	ID:    "rpc-response-jsonrpc",
-	Title: `JSON-RPC response without "jsonrpc":"2.0"`,
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
+	ID:     "rpc-response-jsonrpc",
+	Title:  `JSON-RPC response without "jsonrpc":"2.0"`,
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Stands: "0.1.0:744 0.2.6:431 0.3.0:640",
 	Doc: `Every JSON-RPC 2.0 response, each event of a stream included, carries the member jsonrpc with exactly the string
 "2.0". Clients use it to tell a response from anything else that may come with status 200.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
@@ -59,10 +60,11 @@ alone.`,
 
 // RPCResponseIDPresent reports a response without an id.
 var RPCResponseIDPresent = &analysis.Rule{
-	ID:    "rpc-response-id-present",
-	Title: "JSON-RPC response without id",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
+	ID:     "rpc-response-id-present",
+	Title:  "JSON-RPC response without id",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
 	Doc: `Every response object has the member id, be it null. Typed clients refuse to read a response without one, and
 those that wait for the answer to a certain call never see it.`,
 	Fix: `Copy the id of the request into every response, errors and events of streams included; send null where the
@@ -84,10 +86,11 @@ are not judged. In a stream or a batch the first such response is reported.`,
 
 // RPCIDEcho reports an answer whose id is not the request's.
 var RPCIDEcho = &analysis.Rule{
-	ID:    "rpc-id-echo",
-	Title: "JSON-RPC response id differs from the request's",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen,
+	ID:     "rpc-id-echo",
+	Title:  "JSON-RPC response id differs from the request's",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen,
+	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
 	Doc: `A response carries the id of its request, with the same JSON type. A client that has several calls under way
 finds the caller by it: with another id the answer is lost or reaches the wrong one.`,
 	Fix: `Copy the id of the request as it came: a number stays that number, a string that string.`,
@@ -129,9 +132,10 @@ func echoesOneOf(p *analysis.Pass, at string, got a2a.Value) {
 
 // RPCIDNullParseError reports an error about an unreadable request that claims to know its id.
 var RPCIDNullParseError = &analysis.Rule{
-	ID:    "rpc-id-null-parse-error",
-	Title: "error about an unreadable request with an id",
-	Level: analysis.Must,
+	ID:     "rpc-id-null-parse-error",
+	Title:  "error about an unreadable request with an id",
+	Level:  analysis.Must,
+	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
 	Doc: `When the id of a request cannot be told, the error that answers it carries null. An id that the agent made up
 reaches a call that has nothing to do with it, or none.`,
 	Fix: `Send "id": null with -32700, and with -32600 for a request whose id is missing or of a wrong type.`,
@@ -163,10 +167,11 @@ judged.`,
 
 // RPCIDNullUnjustified reports a null id in the answer to a request whose id can be read.
 var RPCIDNullUnjustified = &analysis.Rule{
-	ID:    "rpc-id-null-unjustified",
-	Title: "null id in the answer to a request that has one",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen,
+	ID:     "rpc-id-null-unjustified",
+	Title:  "null id in the answer to a request that has one",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen,
+	Stands: "0.1.0:745 0.2.6:432 0.3.0:641",
 	Doc: `A null id says that the request could not be read so far as to know its id. A client with several calls under way
 cannot tell which of them this answers, and drops it.`,
 	Fix: `Keep the id of the request at hand in error handlers too, and send it in every answer except to a request that
@@ -200,11 +205,12 @@ stream-rpc-id; batches are not judged.`,
 
 // RPCResultXorError reports an answer with both result and error, or with neither.
 var RPCResultXorError = &analysis.Rule{
-	ID:    "rpc-result-xor-error",
-	Title: "JSON-RPC response with both result and error, or neither",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	Cites: rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
+	ID:     "rpc-result-xor-error",
+	Title:  "JSON-RPC response with both result and error, or neither",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Cites:  rule.Cite("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
+	Stands: "0.2.6:435 0.3.0:644",
 	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both. A successful call without
@@ -237,11 +243,12 @@ response is reported.`,
 
 // RPCResultXorErrorV01 is the same for 0.1, whose schema at first had null in place of what is absent.
 var RPCResultXorErrorV01 = &analysis.Rule{
-	ID:    "rpc-result-xor-error-v01",
-	Title: "JSON-RPC response with both result and error, or neither",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	Cites: rule.Cite("6.11.2", a2a.V0_1),
+	ID:     "rpc-result-xor-error-v01",
+	Title:  "JSON-RPC response with both result and error, or neither",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Cites:  rule.Cite("6.11.2", a2a.V0_1),
+	Stands: "0.1.0:748",
 	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both.`,
@@ -266,11 +273,12 @@ is reported.`,
 
 // RPCResultNull reports a null where the method has something to return.
 var RPCResultNull = &analysis.Rule{
-	ID:    "rpc-result-null",
-	Title: "null result of a method that returns an object",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	Cites: rule.Cite("7", a2a.V0_2, a2a.V0_3).And("3.1", a2a.V1_0),
+	ID:     "rpc-result-null",
+	Title:  "null result of a method that returns an object",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Cites:  rule.Cite("7", a2a.V0_2, a2a.V0_3).And("3.1", a2a.V1_0),
+	Stands: "0.2.6:types:755 0.3.0:types:966 1.0.1:167",
 	Doc: `Every method of A2A but the deletion of a push config returns an object or a list. A client that gets null has
 been told that the call succeeded, and falls over the first member it reads.`,
 	Fix: `Return the task, message, config or card; answer with an error if there is none. A list without entries is an

@@ -24,10 +24,11 @@ var Errors = rule.Family{
 
 // RPCErrorObject reports an error that is no object.
 var RPCErrorObject = &analysis.Rule{
-	ID:    "rpc-error-object",
-	Title: "JSON-RPC error is not an object",
-	Level: analysis.Must,
-	Cites: rule.Cite("6.12", rule.Before1...).And("JSON-RPC 2.0 §5.1", a2a.V1_0),
+	ID:     "rpc-error-object",
+	Title:  "JSON-RPC error is not an object",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.12", rule.Before1...).And("JSON-RPC 2.0 §5.1", a2a.V1_0),
+	Stands: "0.1.0:752 0.2.6:types:697 0.3.0:types:900",
 	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place
 cannot read the answer, and report a broken connection where the agent meant to say why it refused.`,
 	Fix: `Send {"code": -32603, "message": "..."} with the code that fits.`,
@@ -71,11 +72,12 @@ not judged here.`,
 
 // RPCErrorMessage reports an error without a message.
 var RPCErrorMessage = &analysis.Rule{
-	ID:    "rpc-error-message",
-	Title: "JSON-RPC error message missing or not a string",
-	Level: analysis.Must,
-	If:    analysis.Refused,
-	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...).And("3.3.2", a2a.V1_0),
+	ID:     "rpc-error-message",
+	Title:  "JSON-RPC error message missing or not a string",
+	Level:  analysis.Must,
+	If:     analysis.Refused,
+	Cites:  rule.Cite("JSON-RPC 2.0 §5.1", rule.Before1...).And("3.3.2", a2a.V1_0),
+	Stands: "1.0.1:543",
 	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
 code alone does not tell them which of their values was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,
@@ -96,11 +98,12 @@ code alone does not tell them which of their values was wrong.`,
 
 // RPCErrorDataArray reports error data of 1.0 that is no list.
 var RPCErrorDataArray = &analysis.Rule{
-	ID:    "rpc-error-data-array",
-	Title: "JSON-RPC error data is not an array",
-	Level: analysis.Must,
-	If:    analysis.Refused,
-	Cites: rule.Cite("9.5", a2a.V1_0),
+	ID:     "rpc-error-data-array",
+	Title:  "JSON-RPC error data is not an array",
+	Level:  analysis.Must,
+	If:     analysis.Refused,
+	Cites:  rule.Cite("9.5", a2a.V1_0),
+	Stands: "1.0.1:2437",
 	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows.
 With a text or a single object there it finds no reason, and typed clients may fail to read the error at all.`,
 	Fix: `Send "data": [{"@type": "...", ...}], or leave data out.`,
@@ -127,11 +130,12 @@ func ofA2A(code int64) bool { return a2a.ErrorNameOf(code, a2a.Of(a2a.V1_0)).A2A
 
 // RPCErrorDataTypeKey reports error data of 1.0 that does not say of which type it is.
 var RPCErrorDataTypeKey = &analysis.Rule{
-	ID:    "rpc-error-data-type-key",
-	Title: "element of JSON-RPC error data without @type",
-	Level: analysis.Must,
-	If:    analysis.Refused,
-	Cites: rule.Cite("9.5", a2a.V1_0),
+	ID:     "rpc-error-data-type-key",
+	Title:  "element of JSON-RPC error data without @type",
+	Level:  analysis.Must,
+	If:     analysis.Refused,
+	Cites:  rule.Cite("9.5", a2a.V1_0),
+	Stands: "1.0.1:2455",
 	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the
 reason stands there and nobody finds it.`,
 	Fix: `Add "@type", for example "type.googleapis.com/google.rpc.ErrorInfo".`,

@@ -88,13 +88,14 @@ the agent sees them, so a method of one's own under such a name works with some 
 
 // RPCMethodPattern reports a method of 0.3 that is not named like one.
 var RPCMethodPattern = &analysis.Rule{
-	ID:    "rpc-method-pattern",
-	Title: "method of 0.3 without a category",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	On:    analysis.RequestSeen,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("3.5.1", a2a.V0_3),
+	ID:     "rpc-method-pattern",
+	Title:  "method of 0.3 without a category",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	On:     analysis.RequestSeen,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("3.5.1", a2a.V0_3),
+	Stands: "0.3.0:169",
 	Doc: `In 0.3 a method is named by category and action with a slash between them, like message/send. Gateways route and
 filter by the category, and another name tells an agent that some other version or protocol is meant.`,
 	Fix: `Use the names of 0.3, such as message/send and tasks/get. PascalCase names such as SendMessage belong to 1.0.`,
@@ -124,14 +125,15 @@ seen to read the public card alone; reserved names, which rpc-method-reserved ju
 
 // RPCMethodPascal reports a method of 1.0 that is not named like one.
 var RPCMethodPascal = &analysis.Rule{
-	ID:    "rpc-method-pascal",
-	Title: "method of 1.0 not in PascalCase",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	On:    analysis.RequestSeen,
-	If:    analysis.Carded,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("9.1", a2a.V1_0),
+	ID:     "rpc-method-pascal",
+	Title:  "method of 1.0 not in PascalCase",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	On:     analysis.RequestSeen,
+	If:     analysis.Carded,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("9.1", a2a.V1_0),
+	Stands: "1.0.1:2237",
 	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling
 of a right name is an unknown method.`,
 	Fix: `Use the names of 1.0, such as SendMessage and GetTask.`,
@@ -206,13 +208,14 @@ func declaresMore(p *analysis.Pass) bool {
 
 // RPCMethodKnown points to a method that no version of A2A has.
 var RPCMethodKnown = &analysis.Rule{
-	ID:    "rpc-method-known",
-	Title: "method that no version of A2A has",
-	Level: analysis.Advice,
-	Side:  a2a.Client,
-	On:    analysis.RequestSeen | analysis.AnswerSeen,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("7", rule.Before1...).And("9.4", a2a.V1_0),
+	ID:     "rpc-method-known",
+	Title:  "method that no version of A2A has",
+	Level:  analysis.Advice,
+	Side:   a2a.Client,
+	On:     analysis.RequestSeen | analysis.AnswerSeen,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("7", rule.Before1...).And("9.4", a2a.V1_0),
+	Stands: "0.1.0:777 0.2.6:447 0.3.0:656 1.0.1:2281",
 	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it, or the agent
 says that it has no such method and the name is all but that of one which A2A has. Mostly it is a misspelt name: methods
 are compared exactly, capital letters included.`,
@@ -249,6 +252,7 @@ var RPCMethodDialect = &analysis.Rule{
 	On:       analysis.OutcomeSeen,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("A2A 1.0 §4.4.6", rule.Before1...),
+	Stands:   "1.0.1:proto:351",
 	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. That is not
 forbidden; it works as long as the agent happens to understand both, and ends with the next release that drops what it
 never promised.`,
@@ -273,14 +277,15 @@ is said once for each URL and client. Where the agent does not understand the ca
 
 // RPCUnknownMethodCode reports an unknown method refused with the wrong error.
 var RPCUnknownMethodCode = &analysis.Rule{
-	ID:    "rpc-unknown-method-code",
-	Title: "unknown method refused with the wrong error",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	If:    analysis.Refused,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("8.1", rule.Before1...).And("9.5", a2a.V1_0),
+	ID:     "rpc-unknown-method-code",
+	Title:  "unknown method refused with the wrong error",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	If:     analysis.Refused,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("8.1", rule.Before1...).And("9.5", a2a.V1_0),
+	Stands: "0.1.0:1015 0.2.6:963 0.3.0:1158 1.0.1:2445",
 	Doc: `A method that the agent does not have is refused with -32601. By that code a client learns that the agent is
 older or does less, and can do without; any other code makes it repair its parameters or try again.`,
 	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,
@@ -319,6 +324,7 @@ var RPCCoreMethodMissing = &analysis.Rule{
 	On:       analysis.AnswerSeen,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("11.1.2", a2a.V0_3),
+	Stands:   "0.3.0:1929",
 	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that
 it has no such method, so there is no way left to do what every client relies on.`,
 	Fix: `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where
@@ -359,6 +365,7 @@ var RPCCoreMethodMissingV1 = &analysis.Rule{
 	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.1", a2a.V1_0),
+	Stands:   "1.0.1:153",
 	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose
 this one by the card finds a method missing only when it needs it.`,
 	Fix: `Serve the method at every interface that the card names, or take the interface out of the card.`,

@@ -32,10 +32,11 @@ var Requests = rule.Family{
 
 // RPCRequestIsObject reports a request whose JSON is no object.
 var RPCRequestIsObject = &analysis.Rule{
-	ID:    "rpc-request-is-object",
-	Title: "JSON-RPC request is not an object",
-	Level: analysis.Must,
-	Cites: rule.Cite("7", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	ID:     "rpc-request-is-object",
+	Title:  "JSON-RPC request is not an object",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("7", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	Stands: "0.1.0:777 0.2.6:447 0.3.0:656",
 	Doc: `A call is a JSON object, several calls are an array of such objects. Anything else carries neither method nor id:
 the agent can only answer that it did not understand, to nobody in particular.`,
 	Fix: `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds
@@ -63,10 +64,11 @@ the object.`,
 
 // RPCRequestJSONRPC reports a request that does not say "jsonrpc":"2.0".
 var RPCRequestJSONRPC = &analysis.Rule{
-	ID:    "rpc-request-jsonrpc",
-	Title: `JSON-RPC request without "jsonrpc":"2.0"`,
-	Level: analysis.Must,
-	Cites: rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
+	ID:     "rpc-request-jsonrpc",
+	Title:  `JSON-RPC request without "jsonrpc":"2.0"`,
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
+	Stands: "0.1.0:735 0.2.6:422 0.3.0:631 1.0.1:2270",
 	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
 request without it, so a client that leaves it out works with some agents only.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
@@ -111,10 +113,11 @@ whole request invalid for a strict agent, before it looks at the method.`,
 
 // RPCParamsObject reports parameters by position.
 var RPCParamsObject = &analysis.Rule{
-	ID:    "rpc-params-object",
-	Title: "parameters of an A2A method by position",
-	Level: analysis.Must,
-	Cites: rule.Cite("7.1", rule.Before1...).And("9.4", a2a.V1_0),
+	ID:     "rpc-params-object",
+	Title:  "parameters of an A2A method by position",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("7.1", rule.Before1...).And("9.4", a2a.V1_0),
+	Stands: "0.1.0:785 0.2.6:460 0.3.0:669 1.0.1:2294",
 	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
 object. An agent has no way to know what the elements of an array mean.`,
 	Fix: `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes
@@ -136,10 +139,11 @@ arguments by position.`,
 
 // RPCParamsNoneGetCard reports parameters for the method of 0.3 that has none.
 var RPCParamsNoneGetCard = &analysis.Rule{
-	ID:    "rpc-params-none-getcard",
-	Title: "parameters for the method that takes none",
-	Level: analysis.Must,
-	Cites: rule.Cite("7.10", a2a.V0_3),
+	ID:     "rpc-params-none-getcard",
+	Title:  "parameters for the method that takes none",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("7.10", a2a.V0_3),
+	Stands: "0.3.0:types:1274",
 	Doc: `In 0.3 the request for the extended card has no parameters: who asks is known from the credentials. An agent that
 checks the request against the schema refuses one that carries some.`,
 	Fix:    `Leave params out of agent/getAuthenticatedExtendedCard.`,
@@ -161,10 +165,11 @@ checks the request against the schema refuses one that carries some.`,
 
 // RPCIDType reports an id that is neither string nor number.
 var RPCIDType = &analysis.Rule{
-	ID:    "rpc-id-type",
-	Title: "JSON-RPC id of a wrong type",
-	Level: analysis.Must,
-	Cites: rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	ID:     "rpc-id-type",
+	Title:  "JSON-RPC id of a wrong type",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	Stands: "0.1.0:738 0.2.6:425 0.3.0:634",
 	Doc: `The id of a request is a string or a number. An agent cannot echo another value in a way that its clients agree
 on, and has to refuse the request without saying which one it means.`,
 	Fix:    `Use a number that counts up, or a UUID as a string.`,
@@ -185,10 +190,11 @@ on, and has to refuse the request without saying which one it means.`,
 
 // RPCIDNull reports a request with a null id.
 var RPCIDNull = &analysis.Rule{
-	ID:    "rpc-id-null",
-	Title: "JSON-RPC request with a null id",
-	Level: analysis.Should,
-	Cites: rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	ID:     "rpc-id-null",
+	Title:  "JSON-RPC request with a null id",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	Stands: "0.1.0:738 0.2.6:425 0.3.0:634",
 	Doc: `In a response null stands for an id that could not be read. A client that asks with null cannot tell its answer
 from such an error, and some agents take the request for one that wants no answer.`,
 	Fix:    `Give every request an id of its own: a number that counts up, or a UUID as a string.`,
@@ -210,10 +216,11 @@ from such an error, and some agents take the request for one that wants no answe
 
 // RPCIDFraction reports a numeric id with a fraction.
 var RPCIDFraction = &analysis.Rule{
-	ID:    "rpc-id-fraction",
-	Title: "JSON-RPC id with a fraction",
-	Level: analysis.Should,
-	Cites: rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	ID:     "rpc-id-fraction",
+	Title:  "JSON-RPC id with a fraction",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("6.11.1", rule.Before1...).And("JSON-RPC 2.0 §4", a2a.V1_0),
+	Stands: "0.1.0:738 0.2.6:425 0.3.0:634",
 	Doc: `Fractions rarely survive the way through a parser and back: 1.1 may return as 1.1000000000000001, or as 1. Then
 the client does not know the answer for its own.`,
 	Fix:    `Use whole numbers or strings. A time stamp serves as an id once it is rounded.`,
@@ -234,11 +241,12 @@ the client does not know the answer for its own.`,
 
 // RPCIDMissing reports a call of A2A that asks for no answer.
 var RPCIDMissing = &analysis.Rule{
-	ID:    "rpc-id-missing",
-	Title: "A2A method called without an id",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
+	ID:     "rpc-id-missing",
+	Title:  "A2A method called without an id",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("6.11.1", rule.Before1...).And("9.3", a2a.V1_0),
+	Stands: "0.1.0:738 0.2.6:types:771 0.3.0:types:984 1.0.1:2270",
 	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id of the
 task that it has just started, nor that the call failed.`,
 	Fix: `Send an id with every call: a number that counts up, or a UUID as a string.`,

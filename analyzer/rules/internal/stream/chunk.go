@@ -33,10 +33,11 @@ var citeChunks = rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And
 
 // StreamChunkAppendKnown reports a piece that is appended to nothing.
 var StreamChunkAppendKnown = &analysis.Rule{
-	ID:    "stream-chunk-append-known",
-	Title: "piece is appended to an artifact that was never begun",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{artifact.Tracker, task.Tracker},
+	ID:     "stream-chunk-append-known",
+	Title:  "piece is appended to an artifact that was never begun",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{artifact.Tracker, task.Tracker},
+	Stands: "0.1.0:625 0.2.6:types:241 0.3.0:types:551 1.0.1:proto:315",
 	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and
 was seen from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece
 or fails.`,
@@ -84,11 +85,12 @@ func artifactUpdate(p *analysis.Pass) (u a2a.ArtifactUpdate, ok bool) {
 
 // StreamChunkAfterLast reports a piece that is appended after the last one.
 var StreamChunkAfterLast = &analysis.Rule{
-	ID:    "stream-chunk-after-last",
-	Title: "piece follows the artifact's last one",
-	Level: analysis.Should,
-	Once:  analysis.PerExchange,
-	Needs: []*analysis.Tracker{artifact.Tracker},
+	ID:     "stream-chunk-after-last",
+	Title:  "piece follows the artifact's last one",
+	Level:  analysis.Should,
+	Once:   analysis.PerExchange,
+	Needs:  []*analysis.Tracker{artifact.Tracker},
+	Stands: "0.1.0:632 0.2.6:types:243 0.3.0:types:553 1.0.1:proto:318",
 	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later
 is lost, or makes a second, different result.`,
 	Fix: `Set lastChunk on the last piece only, or send the whole artifact again without append.`,
@@ -120,11 +122,12 @@ func mayRepeatEvents(p *analysis.Pass) bool {
 
 // StreamChunkIncomplete notes an artifact in pieces without a last one.
 var StreamChunkIncomplete = &analysis.Rule{
-	ID:    "stream-chunk-incomplete",
-	Title: "task is completed although an artifact never got its last piece",
-	Level: analysis.Advice,
-	Once:  analysis.PerExchange,
-	Needs: []*analysis.Tracker{artifact.Tracker, stream.Tracker},
+	ID:     "stream-chunk-incomplete",
+	Title:  "task is completed although an artifact never got its last piece",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	Needs:  []*analysis.Tracker{artifact.Tracker, stream.Tracker},
+	Stands: "0.1.0:632 0.2.6:types:243 0.3.0:types:553 1.0.1:proto:318",
 	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed,
 but a client that waits for the mark before it shows the artifact waits without end.`,
 	Fix: `Set lastChunk:true on the last piece of every artifact.`,
@@ -153,11 +156,12 @@ with a gap, and those of the dialect before 0.1, which has no such mark. The fir
 
 // StreamArtifactConsistent notes that a finished task does not show what its stream sent.
 var StreamArtifactConsistent = &analysis.Rule{
-	ID:    "stream-artifact-consistent",
-	Title: "artifact of the finished task differs from what its stream sent",
-	Level: analysis.Advice,
-	On:    analysis.TaskSeen,
-	Needs: []*analysis.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
+	ID:     "stream-artifact-consistent",
+	Title:  "artifact of the finished task differs from what its stream sent",
+	Level:  analysis.Advice,
+	On:     analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
+	Stands: "0.1.0:625 0.2.6:types:241 0.3.0:types:551 1.0.1:proto:315",
 	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
 or bytes for it. A client that listened and one that asked later have different results. A piece that was lost, sent
 twice or stored in the wrong order looks like that.`,

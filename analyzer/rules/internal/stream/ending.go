@@ -42,6 +42,7 @@ var StreamClosedOnTerminal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable", "stream-no-message-in-task-stream"},
+	Stands: "1.0.1:210 1.0.1:309",
 	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what
 comes later reaches some of them and not others.`,
 	Fix: `Send artifacts and messages before the terminal state, and close the stream after it.`,
@@ -98,6 +99,7 @@ var StreamNothingAfterFinal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Covers: []string{"state-terminal-immutable"},
+	Stands: "0.1.0:874 0.2.6:types:221 0.3.0:types:528",
 	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what
 comes later reaches some of them and not others.`,
 	Fix: `Set final on the last event only, and send artifacts before it.`,
@@ -126,11 +128,12 @@ const grace = 5 * time.Second
 
 // StreamMessageCloses reports a stream that stays open after its only Message.
 var StreamMessageCloses = &analysis.Rule{
-	ID:    "stream-message-closes",
-	Title: "stream stays open after its Message",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("3.1.2", a2a.V1_0),
+	ID:     "stream-message-closes",
+	Title:  "stream stays open after its Message",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("3.1.2", a2a.V1_0),
+	Stands: "1.0.1:208",
 	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits,
 and both sides hold a connection for nothing.`,
 	Fix: `End the body of the answer right after the Message. The connection itself may be kept.`,
@@ -163,11 +166,12 @@ func judgeLateClose(p *analysis.Pass, event int, what string, worst analysis.Sev
 
 // StreamEndsAfterTerminal reports a stream that stays open after the task has ended.
 var StreamEndsAfterTerminal = &analysis.Rule{
-	ID:    "stream-ends-after-terminal",
-	Title: "stream stays open after the task has ended",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
+	ID:     "stream-ends-after-terminal",
+	Title:  "stream stays open after the task has ended",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
+	Stands: "1.0.1:210 1.0.1:309",
 	Doc: `When a task reaches a terminal state the agent closes its streams. There is no other sign in 1.0 that nothing
 more will come: a client that reads to the end waits until something times out.`,
 	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The connection
@@ -185,11 +189,12 @@ Since the clock is the recorder's, and a slow client holds up an agent, it is ne
 
 // StreamClosesAfterFinal reports a stream that stays open after the event that was announced as the last.
 var StreamClosesAfterFinal = &analysis.Rule{
-	ID:    "stream-closes-after-final",
-	Title: "stream stays open after final:true",
-	Level: analysis.Should,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("9.2", a2a.V0_1).And("9.3", a2a.V0_2, a2a.V0_3),
+	ID:     "stream-closes-after-final",
+	Title:  "stream stays open after final:true",
+	Level:  analysis.Should,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("9.2", a2a.V0_1).And("9.3", a2a.V0_2, a2a.V0_3),
+	Stands: "0.1.0:1179 0.2.6:1277 0.3.0:1478",
 	Doc: `After the event with final:true the agent typically closes the stream. A client that reads to the end of the
 body, not to that event, waits until something times out.`,
 	Fix: `End the body of the answer right after the final event. The connection itself may be kept.`,
@@ -210,11 +215,12 @@ on a resubscription, which may replay earlier rounds, only an end in a terminal 
 
 // StreamTerminalWithoutFinal reports a stream that ends without having said so.
 var StreamTerminalWithoutFinal = &analysis.Rule{
-	ID:    "stream-terminal-without-final",
-	Title: "stream ends without final:true",
-	Level: analysis.Should,
-	Needs: []*analysis.Tracker{card.Tracker, stream.Tracker},
-	Cites: rule.Cite("7.2.2", rule.Before1...),
+	ID:     "stream-terminal-without-final",
+	Title:  "stream ends without final:true",
+	Level:  analysis.Should,
+	Needs:  []*analysis.Tracker{card.Tracker, stream.Tracker},
+	Cites:  rule.Cite("7.2.2", rule.Before1...),
+	Stands: "0.1.0:890 0.2.6:types:221 0.3.0:types:528",
 	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
 the end of the stream for a broken connection, and subscribes again.`,
 	Fix: `Set final:true on the status update that ends the task.`,
@@ -245,12 +251,13 @@ drafts of 1.0 have the same service.`,
 
 // StreamFinalActiveState notes an end that leaves the task at work.
 var StreamFinalActiveState = &analysis.Rule{
-	ID:    "stream-final-active-state",
-	Title: "final:true while the task is at work",
-	Level: analysis.Advice,
-	Once:  analysis.PerExchange,
-	On:    analysis.EventSeen,
-	Cites: rule.Cite("7.2.2", rule.Before1...),
+	ID:     "stream-final-active-state",
+	Title:  "final:true while the task is at work",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen,
+	Cites:  rule.Cite("7.2.2", rule.Before1...),
+	Stands: "0.1.0:890 0.2.6:types:222 0.3.0:types:528",
 	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and has to
 find out by itself how the task goes on.`,
 	Fix: `Keep final:true for the update that ends the task or makes it wait for the client.`,
@@ -275,11 +282,12 @@ reported.`,
 
 // StreamTruncated reports a stream that the agent ends while the task goes on.
 var StreamTruncated = &analysis.Rule{
-	ID:    "stream-truncated",
-	Title: "agent ends the stream while the task is active",
-	Level: analysis.Should,
-	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
-	Cites: rule.Cite("7.2", rule.Before1...).And("11.7", a2a.V1_0),
+	ID:     "stream-truncated",
+	Title:  "agent ends the stream while the task is active",
+	Level:  analysis.Should,
+	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites:  rule.Cite("7.2", rule.Before1...).And("11.7", a2a.V1_0),
+	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:2973",
 	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the
 client without the outcome: it has to find out by itself that it should ask again.`,
 	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the
@@ -307,11 +315,12 @@ streams with an error, a Message or final:true; tasks whose state was never seen
 
 // StreamEmpty reports a stream without any event.
 var StreamEmpty = &analysis.Rule{
-	ID:    "stream-empty",
-	Title: "stream without any event",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
+	ID:     "stream-empty",
+	Title:  "stream without any event",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("3.1.6", a2a.V1_0),
+	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:206 1.0.1:311",
 	Doc: `The agent opened a stream and closed it without an event. The client has neither an answer nor an error: it does
 not know whether its message was taken.`,
 	Fix: `Send the Task or Message as the first event, and an error where there is none. Look for a handler that fails
@@ -342,10 +351,11 @@ promises later events only; a last event without its blank line, which is anothe
 
 // StreamStillOpen notes a stream that had not ended when the recording did.
 var StreamStillOpen = &analysis.Rule{
-	ID:    "stream-still-open",
-	Title: "stream was open when the recording stopped",
-	Level: analysis.Advice,
-	Cites: rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0),
+	ID:     "stream-still-open",
+	Title:  "stream was open when the recording stopped",
+	Level:  analysis.Advice,
+	Cites:  rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0),
+	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:206",
 	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known
 of how the stream would have ended, and a verdict should not pass over it.`,
 	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,

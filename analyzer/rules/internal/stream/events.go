@@ -176,11 +176,12 @@ resumes too early.`,
 
 // SSEEmptyData reports an event without content.
 var SSEEmptyData = &analysis.Rule{
-	ID:    "sse-empty-data",
-	Title: "event with blank data",
-	Level: analysis.Should,
-	Once:  analysis.PerExchange,
-	Cites: citeData,
+	ID:     "sse-empty-data",
+	Title:  "event with blank data",
+	Level:  analysis.Should,
+	Once:   analysis.PerExchange,
+	Cites:  citeData,
+	Stands: "0.1.0:75 0.2.6:78 0.3.0:125 1.0.1:2325 1.0.1:2950",
 	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand
 the empty text to their JSON parser, and many end the stream with its error.`,
 	Fix: `Send a comment (": ping") to keep a connection open; clients skip it.`,
@@ -206,6 +207,7 @@ var SSEOneJSON = &analysis.Rule{
 	Once:   analysis.PerExchange,
 	Cites:  citeData,
 	Covers: []string{"json-wellformed"},
+	Stands: "0.1.0:75 0.2.6:78 0.3.0:125 1.0.1:2325 1.0.1:2950",
 	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the
 first. Mostly the blank line between two events is missing.`,
 	Fix: `End each event with a blank line, and begin the next one with its own "data:".`,

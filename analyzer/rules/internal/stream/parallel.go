@@ -26,10 +26,11 @@ var Parallel = rule.Family{
 
 // StreamSameEvents reports two streams of one task that brought different updates.
 var StreamSameEvents = &analysis.Rule{
-	ID:    "stream-same-events",
-	Title: "two streams of one task differ",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{stream.Tracker},
+	ID:     "stream-same-events",
+	Title:  "two streams of one task differ",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Stands: "1.0.1:692",
 	Doc: `All streams of a task that are open at the same time bring the same updates in the same order. Here two clients
 that watched the same task have seen different things, and build different results from them.`,
 	Fix: `Publish each update once, in one order, to all subscribers of the task, with a queue for each of them. A queue
@@ -63,6 +64,7 @@ var StreamCloseIsolated = &analysis.Rule{
 	Level:  analysis.Must,
 	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Covers: []string{"stream-truncated"},
+	Stands: "1.0.1:693",
 	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left,
 and the task was at work. Closing one stream must not disturb the others: the clients that still listen lose the
 outcome.`,

@@ -30,10 +30,11 @@ var Streams = rule.Family{
 
 // StreamFirstEvent reports a stream that does not begin with a Task or a Message.
 var StreamFirstEvent = &analysis.Rule{
-	ID:    "stream-first-event",
-	Title: "stream begins with neither Task nor Message",
-	Level: analysis.Must,
-	Cites: rule.Cite("3.1.2", a2a.V1_0),
+	ID:     "stream-first-event",
+	Title:  "stream begins with neither Task nor Message",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("3.1.2", a2a.V1_0),
+	Stands: "1.0.1:210",
 	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
 Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
@@ -52,10 +53,11 @@ Updates name a task by its id only: a client that never saw the task cannot tell
 
 // StreamSubscribeFirstTask reports a subscription that does not begin with the task.
 var StreamSubscribeFirstTask = &analysis.Rule{
-	ID:    "stream-subscribe-first-task",
-	Title: "subscription does not begin with the Task",
-	Level: analysis.Must,
-	Cites: rule.Cite("3.1.6", a2a.V1_0),
+	ID:     "stream-subscribe-first-task",
+	Title:  "subscription does not begin with the Task",
+	Level:  analysis.Must,
+	Cites:  rule.Cite("3.1.6", a2a.V1_0),
+	Stands: "1.0.1:311",
 	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
 so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
 	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
@@ -75,13 +77,14 @@ so this snapshot is all that a client gets to know of it: without it the client 
 
 // StreamMessageOnly reports events after the Message that is the whole answer.
 var StreamMessageOnly = &analysis.Rule{
-	ID:    "stream-message-only",
-	Title: "stream goes on after its Message",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.EventSeen | analysis.StreamEnded,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("3.1.2", a2a.V1_0),
+	ID:     "stream-message-only",
+	Title:  "stream goes on after its Message",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen | analysis.StreamEnded,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("3.1.2", a2a.V1_0),
+	Stands: "1.0.1:208",
 	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
 answer and stop reading: what follows is lost.`,
 	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
@@ -103,12 +106,13 @@ reported.`,
 
 // StreamNoMessageInTaskStream reports a Message among the updates of a task.
 var StreamNoMessageInTaskStream = &analysis.Rule{
-	ID:    "stream-no-message-in-task-stream",
-	Title: "Message in the stream of a task",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("3.1.2", a2a.V1_0),
+	ID:     "stream-no-message-in-task-stream",
+	Title:  "Message in the stream of a task",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("3.1.2", a2a.V1_0),
+	Stands: "1.0.1:210",
 	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
 where there is no task: clients that meet one in between drop it, or take the task for answered.`,
 	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
@@ -129,13 +133,14 @@ is reported.`,
 
 // StreamTaskSnapshotPosition reports a Task in the middle of a stream.
 var StreamTaskSnapshotPosition = &analysis.Rule{
-	ID:    "stream-task-snapshot-position",
-	Title: "Task in the middle of a stream",
-	Level: analysis.Should,
-	Once:  analysis.PerExchange,
-	On:    analysis.EventSeen | analysis.StreamEnded,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("11.7", a2a.V1_0),
+	ID:     "stream-task-snapshot-position",
+	Title:  "Task in the middle of a stream",
+	Level:  analysis.Should,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen | analysis.StreamEnded,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("11.7", a2a.V1_0),
+	Stands: "1.0.1:2973",
 	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
 expected: clients may take a second Task for the last event, or build the artifacts anew from it and then add to them
 twice.`,
@@ -167,6 +172,7 @@ var StreamRPCEnvelope = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0),
 	Covers:   []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
+	Stands:   "0.1.0:75 0.2.6:78 0.3.0:125 1.0.1:2325",
 	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an
 object without the envelope, or from anything else, they get nothing.`,
 	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
@@ -198,6 +204,7 @@ var StreamRPCID = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.1", a2a.V0_1).And("6.11.2", a2a.V0_2, a2a.V0_3).And("JSON-RPC 2.0 §5", a2a.V1_0),
+	Stands:   "0.1.0:843 0.2.6:432 0.3.0:641",
 	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
 client that checks it drops events with another one.`,
 	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
@@ -228,6 +235,7 @@ var StreamRESTBare = &analysis.Rule{
 	Once:     analysis.PerExchange,
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("3.3.3", a2a.V0_3).And("11.7", a2a.V1_0),
+	Stands:   "0.3.0:133 1.0.1:2950",
 	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this
 binding finds none of the members that it knows in a JSON-RPC response.`,
 	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
@@ -255,6 +263,7 @@ var StreamErrorLast = &analysis.Rule{
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.1", rule.Before1...).And("9.4.2", a2a.V1_0),
+	Stands:   "0.1.0:850 0.2.6:types:818 0.3.0:types:1041 1.0.1:2322",
 	Doc: `An error in a stream says that the call has failed. Clients report it and stop reading, so what comes later reaches
 nobody, while the agent believes it was delivered. No sentence since 0.1 says so outright.`,
 	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an

@@ -26,11 +26,12 @@ var Cancel = rule.Family{
 
 // StateCancelTerminal reports a finished task whose cancellation succeeds.
 var StateCancelTerminal = &analysis.Rule{
-	ID:    "state-cancel-terminal",
-	Title: "cancellation of a finished task is not refused",
-	Level: analysis.Must,
-	If:    analysis.OfTask,
-	Cites: rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
+	ID:     "state-cancel-terminal",
+	Title:  "cancellation of a finished task is not refused",
+	Level:  analysis.Must,
+	If:     analysis.OfTask,
+	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
+	Stands: "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:278",
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
 that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
 	Fix: `Answer -32002, TaskNotCancelableError, when the task has ended.`,
@@ -79,6 +80,7 @@ var StateCancelTerminalCode = &analysis.Rule{
 	If:       analysis.OfTask,
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
+	Stands:   "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:1178",
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
 (-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure
 where there is none.`,
@@ -120,6 +122,7 @@ var StateCancelChangesTerminal = &analysis.Rule{
 		"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early",
 		"state-final-state-agrees",
 	},
+	Stands: "0.1.0:948 0.2.6:666 0.3.0:875 1.0.1:278",
 	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Clients that saw the
 first end acted on it; now the record says that nothing was delivered.`,
 	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,

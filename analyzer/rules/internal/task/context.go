@@ -26,12 +26,13 @@ var Contexts = rule.Family{
 
 // IDContextPreserved reports a new task or message in another context than the client asked for.
 var IDContextPreserved = &analysis.Rule{
-	ID:    "id-context-preserved",
-	Title: "answer is in another context than the message",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
-	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
-	Cites: rule.Cite("3.4.1", a2a.V1_0),
+	ID:     "id-context-preserved",
+	Title:  "answer is in another context than the message",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites:  rule.Cite("3.4.1", a2a.V1_0),
+	Stands: "1.0.1:593",
 	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the
 message; if it takes another one, the client does not notice that the agent has forgotten what was said.`,
 	Fix: `Put the task or message into the context that the message names, or answer with an error.`,
@@ -44,12 +45,13 @@ named for its task counts.`,
 
 // IDContextPreserved0x is the same before 1.0, where no text demands it.
 var IDContextPreserved0x = &analysis.Rule{
-	ID:    "id-context-preserved-0x",
-	Title: "answer is in another context than the message, before 1.0",
-	Level: analysis.Advice,
-	On:    analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
-	Needs: []*analysis.Tracker{stream.Tracker, task.Tracker},
-	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	ID:     "id-context-preserved-0x",
+	Title:  "answer is in another context than the message, before 1.0",
+	Level:  analysis.Advice,
+	On:     analysis.AnswerSeen | analysis.EventSeen | analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
+	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	Stands: "0.2.6:types:180 0.3.0:types:479",
 	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was
 said, and the client does not notice.`,
 	Fix: `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
@@ -135,6 +137,7 @@ var IDContextInferred = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
+	Stands: "1.0.1:627",
 	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it
 cuts the conversation in two.`,
 	Fix:    `Take the context from the stored task when the message names none.`,
@@ -180,6 +183,7 @@ var IDContextMismatchRejected = &analysis.Rule{
 	Needs:  []*analysis.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
+	Stands: "1.0.1:628",
 	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it
 answers in a conversation that the client did not mean, so that it has to refuse.`,
 	Fix: `Compare message.contextId with the context of the stored task, and answer with InvalidParams (-32602) if they
@@ -217,6 +221,7 @@ var IDContextStable = &analysis.Rule{
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.1", a2a.V1_0),
+	Stands:   "0.2.6:types:180 0.3.0:types:479 1.0.1:proto:171",
 	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one
 the next turn lands in another conversation, and what was said before is lost to the agent.`,
 	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
@@ -249,6 +254,7 @@ var IDStreamContextConsistent = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites:  rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3).And("4.2.1", a2a.V1_0),
 	Covers: []string{"id-context-stable", "id-context-inferred"},
+	Stands: "0.2.6:types:216 0.3.0:types:523 1.0.1:proto:299",
 	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next
 message, which lands in another conversation if that event has another one.`,
 	Fix: `Make the context id once, when the task is made, and write the stored one into every event.`,
@@ -283,6 +289,7 @@ var IDStatusMessageTask = &analysis.Rule{
 	On:       analysis.SnapshotSeen | analysis.UpdateSeen,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Stands:   "0.2.6:types:370 0.3.0:types:716 1.0.1:proto:263",
 	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that
 store messages by these ids file it where nobody looks.`,
 	Fix:    `Write the ids of the task into the message, or none.`,

@@ -69,10 +69,11 @@ func (s timestamp) before(t timestamp) bool {
 
 // ListSorted reports a page whose tasks are not in order.
 var ListSorted = &analysis.Rule{
-	ID:    "list-sorted",
-	Title: "tasks of a list are not sorted by time",
-	Level: analysis.Must,
-	Needs: []*analysis.Tracker{page.Tracker},
+	ID:     "list-sorted",
+	Title:  "tasks of a list are not sorted by time",
+	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{page.Tracker},
+	Stands: "1.0.1:262",
 	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and
 stop at the first task that they know; what stands behind it they never see.`,
 	Fix:    `Sort by status.timestamp, newest first, before you page.`,
@@ -144,9 +145,10 @@ func eachListed(page a2a.Value, f func(t a2a.Task) bool) {
 
 // ListFilterContext reports a task of a context that was not asked for.
 var ListFilterContext = &analysis.Rule{
-	ID:    "list-filter-context",
-	Title: "list holds a task of another context",
-	Level: analysis.Must,
+	ID:     "list-filter-context",
+	Title:  "list holds a task of another context",
+	Level:  analysis.Must,
+	Stands: "1.0.1:proto:679",
 	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among
 them is confusing at best, and somebody else's data at worst.`,
 	Fix:    `Apply contextId before you page.`,
@@ -175,9 +177,10 @@ them is confusing at best, and somebody else's data at worst.`,
 
 // ListFilterStatus reports a task in a state that was not asked for.
 var ListFilterStatus = &analysis.Rule{
-	ID:    "list-filter-status",
-	Title: "list holds a task in another state",
-	Level: analysis.Must,
+	ID:     "list-filter-status",
+	Title:  "list holds a task in another state",
+	Level:  analysis.Must,
+	Stands: "1.0.1:proto:681",
 	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows
 those that work. A task in another state is handled wrongly.`,
 	Fix: `Apply status before you page, to the state that you then print.`,
@@ -208,9 +211,10 @@ which is the client's fault: the agent may not know it. Tasks whose state is not
 
 // ListFilterTime reports a task that is older than was asked for.
 var ListFilterTime = &analysis.Rule{
-	ID:    "list-filter-time",
-	Title: "list holds a task that is too old",
-	Level: analysis.Must,
+	ID:     "list-filter-time",
+	Title:  "list holds a task that is too old",
+	Level:  analysis.Must,
+	Stands: "1.0.1:proto:694",
 	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles
 again what it has handled.`,
 	Fix: `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
@@ -245,9 +249,10 @@ timestamp.`,
 
 // ListArtifactsOmitted reports artifacts in a list that nobody wanted.
 var ListArtifactsOmitted = &analysis.Rule{
-	ID:    "list-artifacts-omitted",
-	Title: "list holds artifacts that were not asked for",
-	Level: analysis.Must,
+	ID:     "list-artifacts-omitted",
+	Title:  "list holds artifacts that were not asked for",
+	Level:  analysis.Must,
+	Stands: "1.0.1:240",
 	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list or
 null in their place tells clients that the task has made nothing.`,
 	Fix:    `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
@@ -286,11 +291,12 @@ func withoutArtifacts(call *a2a.Call) bool {
 
 // ListDuplicateTask reports a task that stands twice on a page.
 var ListDuplicateTask = &analysis.Rule{
-	ID:    "list-duplicate-task",
-	Title: "task is listed twice on a page",
-	Level: analysis.Advice,
-	Doc:   `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
-	Fix:   `Select tasks by their id. A join that multiplies rows is the usual cause.`,
+	ID:     "list-duplicate-task",
+	Title:  "task is listed twice on a page",
+	Level:  analysis.Advice,
+	Stands: "1.0.1:proto:704",
+	Doc:    `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
+	Fix:    `Select tasks by their id. A join that multiplies rows is the usual cause.`,
 	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very
 long pages only the first tasks are compared.`,
 	Check: func(p *analysis.Pass) {
@@ -325,13 +331,14 @@ const maxPage = 100
 
 // ListScope reports a task in the list of somebody who may not see it.
 var ListScope = &analysis.Rule{
-	ID:    "list-scope",
-	Title: "list holds a task that the client is not allowed to get",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	On:    analysis.TaskSeen,
-	Needs: []*analysis.Tracker{answer.Tracker},
-	Cites: rule.Cite("13.1", a2a.V1_0),
+	ID:     "list-scope",
+	Title:  "list holds a task that the client is not allowed to get",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	On:     analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{answer.Tracker},
+	Cites:  rule.Cite("13.1", a2a.V1_0),
+	Stands: "1.0.1:3075",
 	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists
 it all the same: who asks for a list learns of other people's work.`,
 	Fix: `Apply the same check of permissions to ListTasks as to GetTask, before you count and page.`,

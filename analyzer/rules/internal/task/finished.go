@@ -40,6 +40,7 @@ var StateSendTerminalRejected = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("7.2", a2a.V0_2, a2a.V0_3),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Stands: "0.2.6:453 0.3.0:662 0.2.6:517 0.3.0:726",
 	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
 success believes that its message is being worked on, while the others that know the task have stopped looking.`,
 	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and
@@ -59,6 +60,7 @@ var StateSendTerminalRejectedV1 = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.1.1", a2a.V1_0).And("3.1.2", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Stands: "1.0.1:175 1.0.1:200",
 	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that
 gets a success believes that its message is being worked on, while the others that know the task have stopped looking.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a
@@ -111,6 +113,7 @@ var StateSendTerminalCode = &analysis.Rule{
 	Needs:    []*analysis.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,
+	Stands:   "1.0.1:175",
 	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
 client knows that it has to start a new task; with another one it repairs a request that was right, or tries again
 without end.`,
@@ -142,6 +145,7 @@ var StateSubscribeTerminal = &analysis.Rule{
 	Needs:  []*analysis.Tracker{stream.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.1.6", a2a.V1_0),
 	Covers: []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
+	Stands: "1.0.1:305",
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
 same makes the client wait for updates that cannot come, or take up a task that is over.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
@@ -176,6 +180,7 @@ var StateSubscribeTerminalCode = &analysis.Rule{
 	Needs:    []*analysis.Tracker{answer.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   rule.CodeRules,
+	Stands:   "1.0.1:305",
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
 client knows that nothing more will come and that it can get the task instead.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,

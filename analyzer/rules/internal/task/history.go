@@ -25,9 +25,10 @@ var History = rule.Family{
 
 // HistoryMax reports more messages than were asked for.
 var HistoryMax = &analysis.Rule{
-	ID:    "history-max",
-	Title: "more history than was asked for",
-	Level: analysis.Must,
+	ID:     "history-max",
+	Title:  "more history than was asked for",
+	Level:  analysis.Must,
+	Stands: "1.0.1:471",
 	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
 The agent may send fewer messages than that, and never more.`,
 	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in
@@ -45,10 +46,11 @@ is a warning: there the limit stands in the schema's comments only.`,
 
 // HistoryMax0x is the same before 1.0.
 var HistoryMax0x = &analysis.Rule{
-	ID:    "history-max-0x",
-	Title: "more history than was asked for, before 1.0",
-	Level: analysis.Should,
-	Cites: rule.Cite("7.3.1", rule.Before1...),
+	ID:     "history-max-0x",
+	Title:  "more history than was asked for, before 1.0",
+	Level:  analysis.Should,
+	Cites:  rule.Cite("7.3.1", rule.Before1...),
+	Stands: "0.1.0:931 0.2.6:types:266 0.3.0:types:581",
 	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
 The agent answers with the newest messages, up to that number.`,
 	Fix: `Cut history to the newest historyLength messages in the answers to a message and to tasks/get, and in each Task
@@ -63,9 +65,10 @@ of a stream.`,
 
 // HistoryZeroOmitted reports an empty history where none was to be sent.
 var HistoryZeroOmitted = &analysis.Rule{
-	ID:    "history-zero-omitted",
-	Title: "empty history although none was wanted",
-	Level: analysis.Should,
+	ID:     "history-zero-omitted",
+	Title:  "empty history although none was wanted",
+	Level:  analysis.Should,
+	Stands: "1.0.1:470",
 	Doc: `With historyLength 0 the client says that it wants no history, and the agent leaves the member out. An empty list
 tells clients that the task has no history, which they may believe.`,
 	Fix:    `Leave history out of tasks when historyLength is 0.`,

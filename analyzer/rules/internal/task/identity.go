@@ -37,6 +37,7 @@ var IDTaskEchoV01 = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
+	Stands:   "0.1.0:395",
 	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under
 another id is one that the client does not know.`,
 	Fix:    `Keep params.id of tasks/send as the id of the task.`,
@@ -59,6 +60,7 @@ var IDSessionEchoV01 = &analysis.Rule{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
+	Stands:   "0.1.0:424",
 	Doc: `In 0.1 the client makes the id of a session, to group its tasks. A task that comes back in another session is
 lost from its group, and may be mixed with those of others.`,
 	Fix:    `Keep params.sessionId of tasks/send as the sessionId of the task.`,
@@ -98,6 +100,7 @@ var IDEventEchoV01 = &analysis.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", a2a.V0_1),
 	Covers:   []string{"id-stream-task-consistent"},
+	Stands:   "0.1.0:869",
 	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries its id. A client that
 follows several tasks files the event under the wrong one, or drops it.`,
 	Fix:    `Write params.id of the request into the member id of every event.`,
@@ -115,11 +118,12 @@ follows several tasks files the event under the wrong one, or drops it.`,
 
 // IDGetEcho reports an answer with another task than was asked for.
 var IDGetEcho = &analysis.Rule{
-	ID:    "id-get-echo",
-	Title: "another task than was asked for",
-	Level: analysis.Must,
-	If:    analysis.OfTask,
-	Cites: rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
+	ID:     "id-get-echo",
+	Title:  "another task than was asked for",
+	Level:  analysis.Must,
+	If:     analysis.OfTask,
+	Cites:  rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
+	Stands: "0.1.0:919 0.2.6:600 0.3.0:809 1.0.1:226",
 	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to
 the wrong client; after a cancel it may be the one that was stopped.`,
 	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
@@ -136,12 +140,13 @@ the wrong client; after a cancel it may be the one that was stopped.`,
 
 // IDTaskUnique reports one task id for two tasks.
 var IDTaskUnique = &analysis.Rule{
-	ID:    "id-task-unique",
-	Title: "two sends were given the same new task id",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	Needs: []*analysis.Tracker{task.Tracker},
-	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V1_0),
+	ID:     "id-task-unique",
+	Title:  "two sends were given the same new task id",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.4.2", a2a.V1_0),
+	Stands: "0.2.6:types:178 0.3.0:types:477 1.0.1:611",
 	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
 clients are given the same id, each reads the other's answers and can cancel the other's work.`,
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
@@ -185,12 +190,13 @@ func mayContinue(known *task.Task, contextID string, references []string) bool {
 
 // IDTaskContinued reports a new task where a message went on with an old one.
 var IDTaskContinued = &analysis.Rule{
-	ID:    "id-task-continued",
-	Title: "message to an active task is answered with another task",
-	Level: analysis.Should,
-	If:    analysis.NamesTask,
-	Needs: []*analysis.Tracker{task.Tracker},
-	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	ID:     "id-task-continued",
+	Title:  "message to an active task is answered with another task",
+	Level:  analysis.Should,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Stands: "0.2.6:types:370 0.3.0:types:716 1.0.1:proto:265",
 	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits without end,
 and what it knows is lost to the new one.`,
 	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
@@ -219,13 +225,14 @@ a note.`,
 
 // IDStreamTaskConsistent reports a stream about two tasks.
 var IDStreamTaskConsistent = &analysis.Rule{
-	ID:    "id-stream-task-consistent",
-	Title: "events of one stream name different tasks",
-	Level: analysis.Must,
-	Once:  analysis.PerExchange,
-	If:    analysis.Streamed,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
+	ID:     "id-stream-task-consistent",
+	Title:  "events of one stream name different tasks",
+	Level:  analysis.Must,
+	Once:   analysis.PerExchange,
+	If:     analysis.Streamed,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3).And("3.1.2", a2a.V1_0),
+	Stands: "0.1.0:869 0.2.6:types:213 0.3.0:types:520 1.0.1:210",
 	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of
 another task changes the wrong one.`,
 	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
@@ -253,6 +260,7 @@ var IDSubscribeMatch = &analysis.Rule{
 	If:     analysis.OfTask,
 	Cites:  rule.Cite("7.7", a2a.V0_1).And("7.9", a2a.V0_2, a2a.V0_3).And("3.1.6", a2a.V1_0),
 	Covers: []string{"id-stream-task-consistent"},
+	Stands: "0.1.0:990 0.2.6:845 0.3.0:1054 1.0.1:311",
 	Doc: `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has
 ended, or failed.`,
 	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
@@ -277,6 +285,7 @@ var IDTaskHistoryConsistent = &analysis.Rule{
 	If:       analysis.Told,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Stands:   "0.2.6:types:370 0.3.0:types:716 1.0.1:proto:265",
 	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the
 id that they name shows it under another task, or under one that it has never heard of.`,
 	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,

@@ -36,6 +36,7 @@ var StateTerminalImmutable = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("4.1.3", a2a.V1_0),
+	Stands:   "0.2.6:290 0.3.0:499 1.0.1:proto:194",
 	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
 they answer a user, they stop listening), and nothing tells them that it was taken back.`,
 	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same
@@ -89,6 +90,7 @@ var StateTerminalImmutableEarly = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
+	Stands:   "0.1.0:463 0.2.6:types:320",
 	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were
 written for them stop looking at the task when it ends, and miss what comes after.`,
 	Fix: `Start a new task for more work already now: it is right in every version.`,
@@ -115,6 +117,7 @@ var StateFinalStateAgrees = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("6.1", a2a.V0_2, a2a.V0_3).And("3.1.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
+	Stands: "0.2.6:290 0.3.0:499 1.0.1:216",
 	Doc: `A stream or a notification said that the task has ended, and a client that asks for the task afterwards is
 told another state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled
 them.`,
@@ -139,13 +142,14 @@ allowed a restart. Where no card says whether the agent may be that old, the fin
 
 // StateStatusRegressTime notes a status that is older than one that came before it.
 var StateStatusRegressTime = &analysis.Rule{
-	ID:    "state-status-regress-time",
-	Title: "status is older than the one before it",
-	Level: analysis.Advice,
-	Once:  analysis.PerExchange,
-	On:    analysis.EventSeen,
-	Needs: []*analysis.Tracker{stream.Tracker},
-	Cites: rule.Cite("6.2", rule.Before1...).And("3.5.2", a2a.V1_0),
+	ID:     "state-status-regress-time",
+	Title:  "status is older than the one before it",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	On:     analysis.EventSeen,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("6.2", rule.Before1...).And("3.5.2", a2a.V1_0),
+	Stands: "0.1.0:442 0.2.6:types:203 0.3.0:types:506 1.0.1:683",
 	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were
 made, so either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
 	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
@@ -183,13 +187,14 @@ a 0.x resubscription, and other tasks. Of several such events the first is repor
 
 // StateUnknownTaskKnown notes that a task is not found any more.
 var StateUnknownTaskKnown = &analysis.Rule{
-	ID:    "state-unknown-task-known",
-	Title: "task is not found shortly after it was shown",
-	Level: analysis.Advice,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	If:    analysis.NamesTask,
-	Needs: []*analysis.Tracker{task.Tracker},
-	Cites: rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
+	ID:     "state-unknown-task-known",
+	Title:  "task is not found shortly after it was shown",
+	Level:  analysis.Advice,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
+	Stands: "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:230",
 	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
 removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
 	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch

@@ -38,6 +38,7 @@ var ListNextTokenPresent = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnJSONCall,
 	Covers:   []string{"list-required-fields"},
+	Stands:   "1.0.1:246",
 	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
 end of the list from an agent that does not page.`,
 	Fix: `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out
@@ -76,9 +77,10 @@ func valueOrHolder(v, holder a2a.Value) a2a.Value {
 
 // ListLastPageToken reports a token for a page after the last.
 var ListLastPageToken = &analysis.Rule{
-	ID:    "list-last-page-token",
-	Title: "nextPageToken although all tasks are on the page",
-	Level: analysis.Must,
+	ID:     "list-last-page-token",
+	Title:  "nextPageToken although all tasks are on the page",
+	Level:  analysis.Must,
+	Stands: "1.0.1:246",
 	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that
 always gives one it asks without end.`,
 	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
@@ -107,6 +109,7 @@ var ListPageTokenIgnored = &analysis.Rule{
 	Once:   analysis.PerEndpoint,
 	Needs:  []*analysis.Tracker{page.Tracker},
 	Covers: []string{"list-sorted"},
+	Stands: "1.0.1:proto:688",
 	Doc: `A pageToken leads on from the page that gave it. This agent answers with that very page, and the same token: a
 client that turns pages until the last one never comes to an end, and sees only the first.`,
 	Fix: `Read pageToken, over JSON-RPC from params and over HTTP+JSON from the query, and begin after the last task of the
@@ -135,6 +138,7 @@ var ListRequiredFields = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("5.7", a2a.V1_0),
+	Stands:   "1.0.1:1263",
 	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
 through all tasks count on the three.`,
 	Fix: `Write tasks, pageSize and totalSize into every page, the empty list and 0 too.`,
@@ -173,9 +177,10 @@ a rule of its own.`,
 
 // ListPageLimit reports a page with too many tasks.
 var ListPageLimit = &analysis.Rule{
-	ID:    "list-page-limit",
-	Title: "more tasks on a page than were asked for",
-	Level: analysis.Must,
+	ID:     "list-page-limit",
+	Title:  "more tasks on a page than were asked for",
+	Level:  analysis.Must,
+	Stands: "1.0.1:proto:683",
 	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for
 that many, and may drop the rest.`,
 	Fix:    `Cut the page, and give a nextPageToken for what is left.`,
@@ -225,9 +230,10 @@ func sizeIn(p *analysis.Pass, page a2a.Value, name string) (about a2a.Value, n i
 
 // ListPageSizeEcho reports a page that gives a size that it cannot have.
 var ListPageSizeEcho = &analysis.Rule{
-	ID:    "list-page-size-echo",
-	Title: "pageSize of a page is not its size",
-	Level: analysis.Should,
+	ID:     "list-page-size-echo",
+	Title:  "pageSize of a page is not its size",
+	Level:  analysis.Should,
+	Stands: "1.0.1:proto:708",
 	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
 than was asked for. Clients reckon with it how many pages are to come.`,
 	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
@@ -259,9 +265,10 @@ which have rules of their own.`,
 
 // ListTotalSize reports fewer tasks in all than on one page.
 var ListTotalSize = &analysis.Rule{
-	ID:    "list-total-size",
-	Title: "totalSize is smaller than the page",
-	Level: analysis.Must,
+	ID:     "list-total-size",
+	Title:  "totalSize is smaller than the page",
+	Level:  analysis.Must,
+	Stands: "1.0.1:proto:710",
 	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
 there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,

@@ -26,12 +26,13 @@ var Outcomes = rule.Family{
 
 // StateBlocking reports a send that is answered before the task has ended or waits.
 var StateBlocking = &analysis.Rule{
-	ID:    "state-blocking",
-	Title: "send is answered while the task is at work",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("3.2.2", a2a.V1_0),
+	ID:     "state-blocking",
+	Title:  "send is answered while the task is at work",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("3.2.2", a2a.V1_0),
+	Stands: "1.0.1:446",
 	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the
 client. A client that relies on it takes the answer for the outcome, and never looks at the task again.`,
 	Fix: `Hold the answer until the task is completed, failed, canceled, rejected, or requires input or authorization;
@@ -57,11 +58,12 @@ had another default; requests where neither the A2A-Version header nor a card na
 
 // StateBlocking0x notes that a client that asked to wait did not get the outcome.
 var StateBlocking0x = &analysis.Rule{
-	ID:    "state-blocking-0x",
-	Title: "send with blocking:true is answered while the task is at work",
-	Level: analysis.Advice,
-	On:    analysis.AnswerSeen,
-	Cites: rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
+	ID:     "state-blocking-0x",
+	Title:  "send with blocking:true is answered while the task is at work",
+	Level:  analysis.Advice,
+	On:     analysis.AnswerSeen,
+	Cites:  rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
+	Stands: "0.2.6:types:299 0.3.0:types:624",
 	Doc: `The client asked to wait for the outcome and got a task that is still at work. Agents may do so; a client that
 does not expect it shows its user nothing.`,
 	Fix: `Hold the answer until the task has ended or waits for the client. In a client, poll the task or subscribe to
@@ -85,13 +87,14 @@ it when it comes back active.`,
 
 // StateBlockingArtifacts reports a send that waited for the end of its task and was not given all of its artifacts.
 var StateBlockingArtifacts = &analysis.Rule{
-	ID:    "state-blocking-artifacts",
-	Title: "send that waited was not given all artifacts",
-	Level: analysis.Must,
-	On:    analysis.TaskSeen,
-	If:    analysis.OfTask,
-	Needs: []*analysis.Tracker{artifact.Tracker},
-	Cites: rule.Cite("3.2.2", a2a.V1_0),
+	ID:     "state-blocking-artifacts",
+	Title:  "send that waited was not given all artifacts",
+	Level:  analysis.Must,
+	On:     analysis.TaskSeen,
+	If:     analysis.OfTask,
+	Needs:  []*analysis.Tracker{artifact.Tracker},
+	Cites:  rule.Cite("3.2.2", a2a.V1_0),
+	Stands: "1.0.1:446",
 	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks
 an artifact that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
 	Fix: `Build the answer from the stored task, after the last artifact was stored, and make the task terminal only
@@ -133,12 +136,13 @@ func missingArtifact(p *analysis.Pass) (t a2a.Task, index int) {
 
 // StateArtifactsAfterTerminal reports artifacts that change after the task has ended.
 var StateArtifactsAfterTerminal = &analysis.Rule{
-	ID:    "state-artifacts-after-terminal",
-	Title: "artifacts change after the task has ended",
-	Level: analysis.Should,
-	On:    analysis.TaskSeen,
-	Needs: []*analysis.Tracker{artifact.Tracker, card.Tracker},
-	Cites: rule.Cite("life-of-a-task guide §Task Immutability", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	ID:     "state-artifacts-after-terminal",
+	Title:  "artifacts change after the task has ended",
+	Level:  analysis.Should,
+	On:     analysis.TaskSeen,
+	Needs:  []*analysis.Tracker{artifact.Tracker, card.Tracker},
+	Cites:  rule.Cite("life-of-a-task guide §Task Immutability", a2a.V0_2, a2a.V0_3, a2a.V1_0),
+	Stands: "0.2.6:life-of-a-task:36 0.3.0:life-of-a-task:36 1.0.1:life-of-a-task:88",
 	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
 one that came first works with something else than one that came later.`,
 	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to

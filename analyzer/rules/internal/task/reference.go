@@ -29,12 +29,13 @@ var References = rule.Family{
 
 // ReqPageTokenOrigin reports a page token that no agent gave.
 var ReqPageTokenOrigin = &analysis.Rule{
-	ID:    "req-page-token-origin",
-	Title: "pageToken that no answer gave",
-	Level: analysis.Should,
-	If:    analysis.OfTasks,
-	Needs: []*analysis.Tracker{page.Tracker},
-	Cites: rule.Cite("3.1.4", a2a.V1_0),
+	ID:     "req-page-token-origin",
+	Title:  "pageToken that no answer gave",
+	Level:  analysis.Should,
+	If:     analysis.OfTasks,
+	Needs:  []*analysis.Tracker{page.Tracker},
+	Cites:  rule.Cite("3.1.4", a2a.V1_0),
+	Stands: "1.0.1:proto:688",
 	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a
 number of the page, works with one agent by luck and fails with the next.`,
 	Fix: `Send the nextPageToken of the last answer, byte for byte, and none for the first page.`,
@@ -60,12 +61,13 @@ note, since the token may be from before the recording.`,
 
 // ReqToTerminal reports a message to a task that the client knows to have ended.
 var ReqToTerminal = &analysis.Rule{
-	ID:    "req-to-terminal",
-	Title: "message to a task that has ended",
-	Level: analysis.Advice,
-	If:    analysis.NamesTask,
-	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
-	Cites: rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("3.1.1", a2a.V1_0),
+	ID:     "req-to-terminal",
+	Title:  "message to a task that has ended",
+	Level:  analysis.Advice,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("7.1", a2a.V0_2, a2a.V0_3).And("3.1.1", a2a.V1_0),
+	Stands: "0.2.6:453 0.3.0:662 1.0.1:175",
 	Doc: `A task that is completed, failed, canceled or rejected takes no more messages: the agent has to refuse them. No
 sentence forbids a client to try; but this one was told that the task has ended, so that it could have known.`,
 	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds
@@ -97,12 +99,13 @@ func messagePlace(p *analysis.Pass, name string) analysis.Place {
 
 // ReqContextTaskMismatch reports a message that names a task and another context than the task's.
 var ReqContextTaskMismatch = &analysis.Rule{
-	ID:    "req-context-task-mismatch",
-	Title: "message names a task, and another context than the task's",
-	Level: analysis.Should,
-	If:    analysis.NamesTask,
-	Needs: []*analysis.Tracker{task.Tracker},
-	Cites: rule.Cite("4.1.4", a2a.V1_0),
+	ID:     "req-context-task-mismatch",
+	Title:  "message names a task, and another context than the task's",
+	Level:  analysis.Should,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("4.1.4", a2a.V1_0),
+	Stands: "1.0.1:proto:256",
 	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the
 message, since it cannot know which of the two the client means.`,
 	Fix: `Keep the contextId of each task beside its id, or send the taskId alone.`,
@@ -126,12 +129,13 @@ id-context-mismatch-rejected judges.`,
 
 // ReqTaskIDExists reports a message to a task that the client knows not to exist.
 var ReqTaskIDExists = &analysis.Rule{
-	ID:    "req-taskid-exists",
-	Title: "message to a task that does not exist",
-	Level: analysis.Must,
-	If:    analysis.NamesTask,
-	Needs: []*analysis.Tracker{answer.Tracker},
-	Cites: rule.Cite("3.4.2", a2a.V1_0),
+	ID:     "req-taskid-exists",
+	Title:  "message to a task that does not exist",
+	Level:  analysis.Must,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{answer.Tracker},
+	Cites:  rule.Cite("3.4.2", a2a.V1_0),
+	Stands: "1.0.1:613",
 	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this
 client that this one does not; it will not come into being by a message.`,
 	Fix: `Leave taskId out to start a new task, and take its id from the answer.`,
@@ -154,14 +158,15 @@ another client, for other credentials, or that came after the message was on its
 
 // IDDeniedAccepted reports an agent that takes a message to a task that it has just said not to exist.
 var IDDeniedAccepted = &analysis.Rule{
-	ID:    "id-denied-accepted",
-	Title: "message accepted for a task that was said not to exist",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	On:    analysis.OutcomeSeen,
-	If:    analysis.NamesTask,
-	Needs: []*analysis.Tracker{answer.Tracker},
-	Cites: rule.Cite("3.4.2", a2a.V1_0),
+	ID:     "id-denied-accepted",
+	Title:  "message accepted for a task that was said not to exist",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	On:     analysis.OutcomeSeen,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{answer.Tracker},
+	Cites:  rule.Cite("3.4.2", a2a.V1_0),
+	Stands: "1.0.1:614",
 	Doc: `In 1.0 a message to a task that does not exist is answered with TaskNotFoundError: clients do not make ids of
 tasks. The agent has said that this one does not exist, and then takes a message to it. One of the two answers is wrong,
 and a client that believed the first has given the task up.`,
@@ -189,11 +194,12 @@ is not there.`,
 
 // ReqMessageIDReuse reports one message id for two messages.
 var ReqMessageIDReuse = &analysis.Rule{
-	ID:    "req-message-id-reuse",
-	Title: "message id used for another message",
-	Level: analysis.Should,
-	Needs: []*analysis.Tracker{message.Tracker},
-	Cites: rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	ID:     "req-message-id-reuse",
+	Title:  "message id used for another message",
+	Level:  analysis.Should,
+	Needs:  []*analysis.Tracker{message.Tracker},
+	Cites:  rule.Cite("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Stands: "0.2.6:types:368 0.3.0:types:714 1.0.1:proto:261",
 	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under
 that id is never read.`,
 	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the same message again. A

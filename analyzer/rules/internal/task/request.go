@@ -37,6 +37,7 @@ var ReqTaskID = &analysis.Rule{
 	If:       analysis.AboutTask,
 	Cites:    rule.Cite("7.3", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Covers:   []string{"field-type", "field-null-required", "unknown-field"},
+	Stands:   "0.1.0:929 0.2.6:types:255 0.3.0:types:567 1.0.1:proto:665",
 	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the
 id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
@@ -106,6 +107,7 @@ var ReqSendIDV01 = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_1),
+	Stands:   "0.1.0:796",
 	Doc: `In 0.1 the client makes the id of a task and sends it along with every message, the first one too. Without it
 neither side can speak of the task later.`,
 	Fix: `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to
@@ -131,6 +133,7 @@ var ReqAcceptedOutputModes = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2),
+	Stands:   "0.2.5:types:294",
 	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict
 agents of that time refuse the message without the list.`,
 	Fix:    `Send configuration.acceptedOutputModes, such as ["text/plain"], or no configuration at all.`,
@@ -160,6 +163,7 @@ var ReqHistoryLength = &analysis.Rule{
 	Level:    analysis.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("7.3.1", rule.Before1...).And("3.2.4", a2a.V1_0),
+	Stands:   "0.1.0:934 0.2.6:types:267 0.3.0:types:582 1.0.1:467",
 	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction
 or a text an agent refuses the request, or sends what the client did not mean. The number has 32 bits: parsers refuse a
 larger one.`,
@@ -271,6 +275,7 @@ var ReqPageSize = &analysis.Rule{
 	Bindings: rule.OnCall,
 	If:       analysis.OfLists,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+	Stands:   "1.0.1:proto:683",
 	Doc: `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than
 the client reckons with.`,
 	Fix: `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
@@ -323,6 +328,7 @@ var ReqListStatus = &analysis.Rule{
 	If:       analysis.OfTasks,
 	Bindings: rule.OnRPC | rule.OnGRPC,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+	Stands:   "1.0.1:proto:681",
 	Doc: `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or
 lists what nobody asked for.`,
 	Fix: `Send a name such as "TASK_STATE_WORKING", or leave status out.`,

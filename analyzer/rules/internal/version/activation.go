@@ -16,14 +16,15 @@ import (
 
 // ExtRequiredMissing reports a call that succeeds without an extension that the card requires.
 var ExtRequiredMissing = &analysis.Rule{
-	ID:    "ext-required-missing",
-	Title: "call without a required extension answered",
-	Level: analysis.Must,
-	Side:  a2a.Agent,
-	On:    analysis.OutcomeSeen,
-	If:    analysis.Carded,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
+	ID:     "ext-required-missing",
+	Title:  "call without a required extension answered",
+	Level:  analysis.Must,
+	Side:   a2a.Agent,
+	On:     analysis.OutcomeSeen,
+	If:     analysis.Carded,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
+	Stands: "1.0.1:576 1.0.1:1141",
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
 same, and reads it without what the extension adds or changes: prices without currency, promises without conditions.`,
 	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension; or drop
@@ -114,6 +115,7 @@ var ExtRequiredMissingCode = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0).And("4.6.3", a2a.V1_0),
 	Covers:   rule.CodeRules,
+	Stands:   "1.0.1:576 1.0.1:1141",
 	Doc: `The card requires an extension, the request does not name it, and the refusal speaks of something else. By
 ExtensionSupportRequiredError (-32008) a client knows what it lacks; with another error it looks for a fault that is not
 there.`,
@@ -138,15 +140,16 @@ errors that do not say which they are; cards that were not seen.`,
 
 // ExtRequiredMissingClient reports a client that leaves out an extension although it has read that it is required.
 var ExtRequiredMissingClient = &analysis.Rule{
-	ID:    "ext-required-missing-client",
-	Title: "message without an extension that the card requires",
-	Level: analysis.Should,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	If:    analysis.Carded,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3).And("4.4.4", a2a.V1_0),
+	ID:     "ext-required-missing-client",
+	Title:  "message without an extension that the card requires",
+	Level:  analysis.Should,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	If:     analysis.Carded,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("5.5.2.1", a2a.V0_2, a2a.V0_3).And("4.4.4", a2a.V1_0),
+	Stands: "0.2.6:types:44 0.3.0:types:49 1.0.1:proto:428",
 	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent
 has to refuse that, and if it does not, the client misses what the extension says.`,
 	Fix: `Name the extension in A2A-Extensions (before 1.0: X-A2A-Extensions) and act by it; or do not call agents that
@@ -181,14 +184,15 @@ func activates(p *analysis.Pass) bool {
 
 // ExtRequiredMissing0x reports such a call that succeeds, before 1.0.
 var ExtRequiredMissing0x = &analysis.Rule{
-	ID:    "ext-required-missing-0x",
-	Title: "message without a required extension answered",
-	Level: analysis.Should,
-	Side:  a2a.Agent,
-	On:    analysis.OutcomeSeen,
-	If:    analysis.Carded,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
+	ID:     "ext-required-missing-0x",
+	Title:  "message without a required extension answered",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	On:     analysis.OutcomeSeen,
+	If:     analysis.Carded,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
+	Stands: "0.3.0:extensions:86",
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
 same, and reads it without what the extension adds or changes.`,
 	Fix: `Refuse messages that do not name the extension, with an error that says so; or drop required:true.`,
@@ -217,6 +221,7 @@ var ExtResponseEcho = &analysis.Rule{
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
 		And("extensions guide §Extension Activation", a2a.V1_0),
+	Stands: "0.3.0:extensions:120 1.0.1:extensions:168",
 	Doc: `The client asks for an extension that the card declares, and the answer does not say whether it is active. The
 client has to guess how to read what it got.`,
 	Fix: `List the extensions that were activated in A2A-Extensions (before 1.0: X-A2A-Extensions) of the answer.`,
@@ -274,6 +279,7 @@ var ExtResponseUnrequested = &analysis.Rule{
 	Needs: []*analysis.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3).
 		And("extensions guide §Extension Activation", a2a.V1_0),
+	Stands: "0.3.0:extensions:110 1.0.1:extensions:158",
 	Doc: `Extensions are off unless the client asks for them. One that is active all the same may change what the answer
 means, for a client that does not know it.`,
 	Fix: `Activate, and list in the answer, only what the request names.`,
@@ -332,6 +338,7 @@ var ExtNoFallback = &analysis.Rule{
 	On:     analysis.OutcomeSeen,
 	Cites:  rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3).And("4.6.3", a2a.V1_0),
 	Covers: []string{"ext-response-unrequested"},
+	Stands: "0.3.0:extensions:180 1.0.1:1141",
 	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand each
 other: the client takes what it reads for what it asked for.`,
 	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse if it

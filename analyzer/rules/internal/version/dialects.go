@@ -36,6 +36,7 @@ var DialectMismatch = &analysis.Rule{
 	Needs:  []*analysis.Tracker{card.Tracker, reach.Tracker},
 	Cites:  rule.Cite("5.5", rule.Before1...).And("3.6.2", a2a.V1_0),
 	Covers: []string{"rpc-method-dialect", "ver-header-present"},
+	Stands: "0.1.0:176 0.2.6:types:113 0.3.0:types:371 1.0.1:737",
 	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths,
 states and shapes differ between them, so nothing works, and each side's log blames the other. The message says what
 each side speaks, and how the same request is written in the version of the agent.`,

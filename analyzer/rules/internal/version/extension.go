@@ -34,13 +34,14 @@ var Extensions = rule.Family{
 
 // ExtHeaderName reports extensions asked for under the name of older versions.
 var ExtHeaderName = &analysis.Rule{
-	ID:    "ext-header-name",
-	Title: "request of 1.0 with X-A2A-Extensions",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("3.2.6", a2a.V1_0).And("14.2.2", a2a.V1_0),
+	ID:     "ext-header-name",
+	Title:  "request of 1.0 with X-A2A-Extensions",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("3.2.6", a2a.V1_0).And("14.2.2", a2a.V1_0),
+	Stands: "1.0.1:485 1.0.1:3307",
 	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated,
 and if one of them is required, the call is refused.`,
 	Fix: `Send A2A-Extensions; a client that also serves older agents may send both.`,
@@ -51,14 +52,15 @@ endpoint is reported.`,
 
 // ExtHeaderName0x reports extensions asked for under the name of 1.0.
 var ExtHeaderName0x = &analysis.Rule{
-	ID:    "ext-header-name-0x",
-	Title: "request before 1.0 with A2A-Extensions",
-	Level: analysis.Advice,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
+	ID:     "ext-header-name-0x",
+	Title:  "request before 1.0 with A2A-Extensions",
+	Level:  analysis.Advice,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
+	Stands: "0.3.0:extensions:110",
 	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so
 the extensions are not activated.`,
 	Fix: `Send X-A2A-Extensions; a client that also serves newer agents may send both.`,
@@ -87,13 +89,14 @@ func checkHeaderName(p *analysis.Pass, right, wrong string) {
 
 // ExtHeaderFormat reports a list of extensions that is none.
 var ExtHeaderFormat = &analysis.Rule{
-	ID:    "ext-header-format",
-	Title: "A2A-Extensions is not one list of URIs",
-	Level: analysis.Should,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("9.2", a2a.V1_0).And("11.2", a2a.V1_0),
+	ID:     "ext-header-format",
+	Title:  "A2A-Extensions is not one list of URIs",
+	Level:  analysis.Should,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("9.2", a2a.V1_0).And("11.2", a2a.V1_0),
+	Stands: "1.0.1:2248 1.0.1:2763",
 	Doc: `The extensions stand in one field, with commas between their URIs. Agents that read only the first field, or
 compare what stands between commas, do not find the others.`,
 	Fix:    `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
@@ -127,13 +130,14 @@ compare what stands between commas, do not find the others.`,
 
 // ExtHeaderUnknownParam reports a field that looks like one of A2A and is none.
 var ExtHeaderUnknownParam = &analysis.Rule{
-	ID:    "ext-header-unknown-param",
-	Title: "A2A- header field that the protocol does not have",
-	Level: analysis.Advice,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("3.2.6", a2a.V1_0),
+	ID:     "ext-header-unknown-param",
+	Title:  "A2A- header field that the protocol does not have",
+	Level:  analysis.Advice,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("3.2.6", a2a.V1_0),
+	Stands: "1.0.1:488",
 	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other one
 is a slip that the agent ignores in silence, or may mean something else some day.`,
 	Fix:    `Correct the spelling; for a field of your own take another name.`,
@@ -163,6 +167,7 @@ var ExtURIVersion = &analysis.Rule{
 	On:       analysis.CardSeen,
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3).And("4.6.3", a2a.V1_0),
+	Stands:   "0.3.0:extensions:178 1.0.1:1139",
 	Doc: `A change that breaks an extension needs a new URI. With a version in it the next one is easy to name, and
 people see what they have.`,
 	Fix: `Put a version into the URI: https://example.com/extensions/seats/v1.`,

@@ -37,6 +37,7 @@ var LegacyCardComplete = &analysis.Rule{
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("5.5", a2a.V0_1),
+	Stands:   "0.1.0:163",
 	Doc: `Before 0.1 a card described the agent and each skill, named the modes of each skill, and told with the schemes
 oauth2 and apiKey where the token is to be had and in which header the key is to be sent. A client of that time finds no
 skill to use, or cannot authenticate.`,
@@ -97,6 +98,7 @@ var LegacyStreamEvents = &analysis.Rule{
 	On:       analysis.EventSeen,
 	Needs:    []*analysis.Tracker{stream.Tracker},
 	Cites:    rule.Cite("7.2", a2a.V0_1),
+	Stands:   "0.1.0:839",
 	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
 each of its events is named status or artifact for what it holds. Clients of that time listen for these names, and never
 hear of an event without one.`,
@@ -147,6 +149,7 @@ var LegacyHistoryPromised = &analysis.Rule{
 	Gravest:  analysis.Warning,
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Cites:    rule.Cite("5.5.2", a2a.V0_1),
+	Stands:   "0.1.0:246",
 	Doc: `The card says stateTransitionHistory:true, and a client that asks for the history of a task which has ended is told
 less than two states: at least it was submitted, and it ended.`,
 	Fix: `Keep each status that a task has had and tell them as its history; or take the flag out of the card.`,
@@ -173,6 +176,7 @@ var LegacyCancelRefused = &analysis.Rule{
 	Level:    analysis.Advice,
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Cites:    rule.Cite("7.4", a2a.V0_1),
+	Stands:   "0.1.0:948",
 	Doc: `The cancellation of a task was refused because it could not be canceled, and the task was at work afterwards.
 Before 0.1 the code -32002 said that a task could not go from one state to another, and from each that is not an end it
 could go to canceled. The text of 0.1 leaves it to the agent.`,
@@ -198,6 +202,7 @@ var LegacyWebhookRefused = &analysis.Rule{
 	Level:    analysis.Advice,
 	Needs:    []*analysis.Tracker{early.Tracker},
 	Cites:    rule.Cite("6.8", a2a.V0_1),
+	Stands:   "0.1.0:659",
 	Doc: `A webhook has to be on https, and before 0.1 one that was not was refused with -32004. By another code a client of
 that time looks for the fault in the rest of what it sent.`,
 	Fix: `Answer -32004 where the scheme of the webhook is what you refuse.`,

@@ -19,6 +19,7 @@ var VerSemantics = &analysis.Rule{
 	On:     analysis.OutcomeSeen | analysis.ForeignSeen | analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
 	Covers: []string{"ver-unsupported-error", "event-kind", "stream-response-oneof"},
+	Stands: "1.0.1:737",
 	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client, which
 got no error, fails to read a success.`,
 	Fix: `Let A2A-Version decide how a request is read and how it is answered; refuse with VersionNotSupportedError
@@ -81,6 +82,7 @@ var VerEmptyMeans03 = &analysis.Rule{
 	On:     analysis.AnswerSeen | analysis.EventSeen,
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
 	Covers: []string{"dialect-mismatch"},
+	Stands: "1.0.1:739",
 	Doc: `A client of 0.3 sends no version, and that means 0.3. This agent offers 0.3 at the URL and answers in 1.0,
 which such a client cannot read.`,
 	Fix: `Take a missing or empty A2A-Version for 0.3, and answer in it.`,
@@ -116,6 +118,7 @@ var VersionSemanticsMixed = &analysis.Rule{
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("3.6.2", a2a.V1_0)...,
 	),
+	Stands: "0.1.0:387 0.2.6:286 0.3.0:495 1.0.1:737",
 	Doc: `One part of the message is written as in one version of the protocol and another part as in a second one. No
 client and no agent of either version reads all of it; mostly half of a program was brought up to date.`,
 	Fix: `Build the message with the types of one version only.`,

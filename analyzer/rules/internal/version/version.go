@@ -41,6 +41,7 @@ var VerHeaderPresent = &analysis.Rule{
 	Once:     analysis.PerEndpoint,
 	On:       analysis.OutcomeSeen,
 	Cites:    rule.Cite("3.6.1", a2a.V1_0),
+	Stands:   "1.0.1:712",
 	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both
 versions answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
 	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
@@ -92,13 +93,14 @@ func joined(list, value string) string {
 
 // VerHeaderFormat reports a version that is none.
 var VerHeaderFormat = &analysis.Rule{
-	ID:    "ver-header-format",
-	Title: "A2A-Version is not of the form Major.Minor",
-	Level: analysis.Must,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3).And("14.2.1", a2a.V1_0),
+	ID:     "ver-header-format",
+	Title:  "A2A-Version is not of the form Major.Minor",
+	Level:  analysis.Must,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3).And("14.2.1", a2a.V1_0),
+	Stands: "1.0.1:3297",
 	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is
 equal, and refuses the call, or takes it for one of 0.3.`,
 	Fix: `Send the number as the card prints it for the interface, once: A2A-Version: 1.0.`,
@@ -136,13 +138,14 @@ func countNumbers(version string) int {
 
 // VerHeaderPatch reports a version with a patch number.
 var VerHeaderPatch = &analysis.Rule{
-	ID:    "ver-header-patch",
-	Title: "A2A-Version with a patch number",
-	Level: analysis.Should,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.RequestSeen,
-	Cites: rule.Cite("3.6", a2a.V1_0),
+	ID:     "ver-header-patch",
+	Title:  "A2A-Version with a patch number",
+	Level:  analysis.Should,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.RequestSeen,
+	Cites:  rule.Cite("3.6", a2a.V1_0),
+	Stands: "1.0.1:708",
 	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the
 whole text refuses a client that it would understand.`,
 	Fix:    `Send the major and the minor number only: A2A-Version: 1.0.`,
@@ -168,6 +171,7 @@ var VerHeaderParamConflict = &analysis.Rule{
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 	Cites:    rule.Cite("3.6.1", a2a.V1_0),
+	Stands:   "1.0.1:724",
 	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
 where the agent looks first.`,
 	Fix:    `Name the version once, in the header.`,
@@ -193,15 +197,16 @@ where the agent looks first.`,
 
 // VerInterfaceMatch reports a version that the card does not offer at this URL.
 var VerInterfaceMatch = &analysis.Rule{
-	ID:    "ver-interface-match",
-	Title: "client asks for a version that the card does not declare",
-	Level: analysis.Advice,
-	Side:  a2a.Client,
-	Once:  analysis.PerEndpoint,
-	On:    analysis.OutcomeSeen,
-	If:    analysis.Carded,
-	Needs: []*analysis.Tracker{card.Tracker},
-	Cites: rule.Cite("4.4.6", a2a.V1_0),
+	ID:     "ver-interface-match",
+	Title:  "client asks for a version that the card does not declare",
+	Level:  analysis.Advice,
+	Side:   a2a.Client,
+	Once:   analysis.PerEndpoint,
+	On:     analysis.OutcomeSeen,
+	If:     analysis.Carded,
+	Needs:  []*analysis.Tracker{card.Tracker},
+	Cites:  rule.Cite("4.4.6", a2a.V1_0),
+	Stands: "1.0.1:proto:351",
 	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. No sentence forbids
 that, and clients may try versions in turn; but the agent has to refuse it, even if it would understand.`,
 	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
@@ -263,6 +268,7 @@ var VerUnsupportedError = &analysis.Rule{
 	Cites:    rule.Cite("3.6.2", a2a.V1_0),
 	Future:   true,
 	Covers:   rule.CodeRules,
+	Stands:   "1.0.1:737",
 	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than
 VersionNotSupportedError (-32009). By that error a client knows that it may try another version; an answer in other
 words than it asked for makes it fail somewhere else.`,
@@ -317,6 +323,7 @@ var VerSupportedRefused = &analysis.Rule{
 	If:       analysis.Carded,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3).And("3.6.2", a2a.V1_0),
+	Stands:   "1.0.1:737",
 	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client
 that did as the card says has nowhere else to go.`,
 	Fix: `Compare the major and the minor number only; and let the card name what is served: one interface entry for

@@ -24,12 +24,13 @@ var Equivalence = rule.Family{
 
 // EquivErrorSame reports an operation that fails with different errors over two bindings.
 var EquivErrorSame = &analysis.Rule{
-	ID:    "equiv-error-same",
-	Title: "one failing operation has different errors over two bindings",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen | analysis.EventSeen,
-	If:    analysis.Refused,
-	Needs: []*analysis.Tracker{answer.Tracker, task.Tracker},
+	ID:     "equiv-error-same",
+	Title:  "one failing operation has different errors over two bindings",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen | analysis.EventSeen,
+	If:     analysis.Refused,
+	Needs:  []*analysis.Tracker{answer.Tracker, task.Tracker},
+	Stands: "0.3.0:143 1.0.1:1151",
 	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway
 that translates, gets another error for the same call, and acts on it: it gives up a task that is there, or repairs a
 request that is right.`,
@@ -91,11 +92,12 @@ func mayBeRight(x *analysis.Exchange, name a2a.ErrorName) bool {
 
 // EquivResultSame reports an ended task that two bindings tell differently.
 var EquivResultSame = &analysis.Rule{
-	ID:    "equiv-result-same",
-	Title: "one ended task looks different over two bindings",
-	Level: analysis.Must,
-	On:    analysis.AnswerSeen,
-	Needs: []*analysis.Tracker{answer.Tracker},
+	ID:     "equiv-result-same",
+	Title:  "one ended task looks different over two bindings",
+	Level:  analysis.Must,
+	On:     analysis.AnswerSeen,
+	Needs:  []*analysis.Tracker{answer.Tracker},
+	Stands: "0.3.0:142 1.0.1:1150",
 	Doc: `An agent gives the same task over every binding. Where one leaves out an artifact or tells another state, what a
 client knows of its work depends on how it asked.`,
 	Fix: `Keep tasks in one store behind all bindings, and write each from the same object.`,

@@ -38,6 +38,7 @@ var RPCHTTPPost = &analysis.Rule{
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7", rule.Before1...).And("9.2", a2a.V1_0),
+	Stands:   "0.1.0:777 0.2.6:447 0.3.0:656 1.0.1:2253",
 	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
 gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
 	Fix: `Send every JSON-RPC request with POST to the URL of the interface.`,
@@ -61,6 +62,7 @@ var RPCRequestContentType = &analysis.Rule{
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.2", a2a.V0_1, a2a.V0_2).And("3.2.1", a2a.V0_3),
+	Stands:   "0.1.0:67 0.2.6:70 0.3.0:79",
 	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label:
 with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
@@ -77,6 +79,7 @@ var RPCRequestContentTypeV1 = &analysis.Rule{
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.1", a2a.V1_0),
+	Stands:   "1.0.1:2236",
 	Doc: `The JSON-RPC binding of 1.0 carries application/json; application/a2a+json belongs to HTTP+JSON. Many frameworks
 choose the parser by this label: with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
@@ -105,6 +108,7 @@ var RPCResponseContentType = &analysis.Rule{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.2", a2a.V0_1, a2a.V0_2).And("3.2.1", a2a.V0_3),
+	Stands:   "0.1.0:67 0.2.6:70 0.3.0:79",
 	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
 JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
@@ -131,6 +135,7 @@ var RPCResponseContentTypeV1 = &analysis.Rule{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.1", a2a.V1_0),
+	Stands:   "1.0.1:2236",
 	Doc: `The JSON-RPC binding of 1.0 carries application/json. Clients choose their parser by this label: a JSON-RPC
 object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
@@ -193,6 +198,7 @@ var StreamContentType = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites: rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).
 		And("11.7", a2a.V1_0),
+	Stands: "0.1.0:73 0.2.6:76 0.3.0:123 1.0.1:2322 1.0.1:2965",
 	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come;
 under another one they wait for the end of the body and then fail to parse it.`,
 	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
@@ -254,6 +260,7 @@ var StreamStatus200 = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Cites: rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).
 		And("11.7", a2a.V1_0),
+	Stands: "0.1.0:73 0.2.6:76 0.3.0:123 1.0.1:2322 1.0.1:2964",
 	Doc: `An event stream begins with status 200. Clients that follow the standard for server-sent events give up on any
 other one, so the events are written and nobody reads them.`,
 	Fix: `Answer a streaming call with 200, also where it creates a task.`,
@@ -287,6 +294,7 @@ var StreamMethodAnsweredJSON = &analysis.Rule{
 	If:       analysis.OfStream,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("9.4.2", a2a.V1_0),
+	Stands:   "0.1.0:832 0.2.6:517 0.3.0:726 1.0.1:206 1.0.1:2322",
 	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to
 its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
 	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
@@ -328,6 +336,7 @@ var NonstreamMethodAnsweredSSE = &analysis.Rule{
 	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("7", rule.Before1...).And("9.4.1", a2a.V1_0),
+	Stands:   "0.1.0:779 0.2.6:449 0.3.0:658 1.0.1:2307",
 	Doc: `Only the streaming methods are answered with events. A client that sent a plain call waits for one JSON object,
 parses the text of the stream as such, and fails.`,
 	Fix: `Answer with one JSON object; stream only where SendStreamingMessage or SubscribeToTask (before 1.0:
@@ -364,6 +373,7 @@ var HTTPRetryAfter = &analysis.Rule{
 	If:       analysis.Refused,
 	Bindings: rule.OnJSON,
 	Cites:    rule.Cite("RFC 6585 §4", rule.Before1...).And("3.3.2", a2a.V1_0),
+	Stands:   "1.0.1:533",
 	Doc: `The agent refuses a call since there were too many, and does not say when the next one will be taken. Clients
 then try again at once, or never.`,
 	Fix: `Send Retry-After with every 429: a number of seconds, or a date.`,

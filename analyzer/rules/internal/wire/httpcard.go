@@ -21,6 +21,7 @@ var CardUnavailable = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: analysis.OnHTTP,
 	Cites:    rule.Cite("5.1", rule.Before1...).And("8.1", a2a.V1_0).And("8.2", a2a.V1_0),
+	Stands:   "0.1.0:128 0.2.6:131 0.3.0:278 1.0.1:1970 1.0.1:1978",
 	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails,
 nothing else of the agent is ever tried.`,
 	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can

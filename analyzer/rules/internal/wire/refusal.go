@@ -36,6 +36,7 @@ var ErrorInternalForNamedCase = &analysis.Rule{
 	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("8.2", rule.Before1...).And("3.3.2", a2a.V1_0).And("5.4", a2a.V1_0),
+	Stands:   "0.1.0:1022 0.2.6:970 0.3.0:1165 1.0.1:500 1.0.1:1178",
 	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client
 asked for what is not there, or came without credentials, it has to be told so: with an internal error it tries again
 without end, and the agent's operator looks for a fault that there is not.`,
@@ -78,6 +79,7 @@ var ErrorNotFoundCode = &analysis.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   append(slices.Clone(rule.CodeRules), "rpc-errorinfo-code-match"),
+	Stands:   "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:1178",
 	Doc: `A task that the agent does not have is TaskNotFoundError (-32001, HTTP+JSON: 404). Programs read the code and
 not the message: by another one a client repairs parameters that are right, tries again what cannot work, or reports that
 the agent is broken.`,
@@ -252,6 +254,7 @@ var PushValidConfigRefused = &analysis.Rule{
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.8", a2a.V0_2, a2a.V0_3).And("8.1", a2a.V0_2, a2a.V0_3),
+	Stands:   "0.2.6:types:467 0.3.0:types:836 0.2.6:964 0.3.0:1159",
 	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No
 client can do it right: what this agent wants is not what the protocol says.`,
 	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url;

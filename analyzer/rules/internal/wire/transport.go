@@ -27,6 +27,7 @@ var TransportHTTPS = &analysis.Rule{
 	On:       analysis.RequestSeen | analysis.AnswerSeen,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.1", rule.Before1...).And("7.1", a2a.V1_0).And("13.4", a2a.V1_0),
+	Stands:   "0.1.0:85 0.2.6:88 0.3.0:235 1.0.1:1879 1.0.1:3173",
 	Doc: `In production A2A runs over TLS. Over plain http anybody on the way reads the messages and the credentials with
 them, and can answer in the agent's place.`,
 	Fix: `Serve the agent over https and write https URLs into its card.`,
@@ -60,6 +61,7 @@ var TransportHSTS = &analysis.Rule{
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("13.4", a2a.V1_0),
+	Stands:   "1.0.1:3175",
 	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a
 redirect to http takes them to anybody who answers there.`,
 	Fix: `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch

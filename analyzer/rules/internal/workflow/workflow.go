@@ -25,11 +25,12 @@ var Workflows = rule.Family{
 
 // WorkflowAnsweredEarly notes a task that was completed before a call was over that its agent had made for it.
 var WorkflowAnsweredEarly = &analysis.Rule{
-	ID:    "workflow-answered-early",
-	Title: "task is completed before another agent has answered what was asked for it",
-	Level: analysis.Advice,
-	Side:  a2a.Agent,
-	On:    analysis.CalleeAwaited,
+	ID:     "workflow-answered-early",
+	Title:  "task is completed before another agent has answered what was asked for it",
+	Level:  analysis.Advice,
+	Side:   a2a.Agent,
+	On:     analysis.CalleeAwaited,
+	Stands: "0.1.0:463 0.2.6:types:324 0.3.0:types:657 1.0.1:proto:194",
 	Doc: `An agent asked another one for something that its task needs, and called the task completed before there was an
 answer. Nobody looks at a completed task again: what the other agent answers then reaches no user.`,
 	Fix: `Wait for all calls that the task needs before it is completed. What it does not need belongs in a send that does
@@ -51,11 +52,12 @@ which anything is missing.`,
 
 // WorkflowFailureHidden notes a completed task that says nothing of a call that has failed for it.
 var WorkflowFailureHidden = &analysis.Rule{
-	ID:    "workflow-failure-hidden",
-	Title: "task is completed and does not mention what another agent failed to do for it",
-	Level: analysis.Advice,
-	Side:  a2a.Agent,
-	On:    analysis.CalleeFailed,
+	ID:     "workflow-failure-hidden",
+	Title:  "task is completed and does not mention what another agent failed to do for it",
+	Level:  analysis.Advice,
+	Side:   a2a.Agent,
+	On:     analysis.CalleeFailed,
+	Stands: "0.1.0:465 0.2.6:types:326 0.3.0:types:661 1.0.1:proto:196",
 	Doc: `An agent asked another one for something, that failed, and nothing that it asked later came out well. Its own
 task is completed all the same, and shows nothing that it did not show before: neither a person nor a program can know
 that something is missing.`,
@@ -79,11 +81,12 @@ what they were made for; tasks with a push config; other ends than completed; re
 
 // WorkflowOrphanTask notes a task for which nobody asks any more although it is at work.
 var WorkflowOrphanTask = &analysis.Rule{
-	ID:    "workflow-orphan-task",
-	Title: "task still at work after the task it was made for has ended",
-	Level: analysis.Advice,
-	Side:  a2a.Client,
-	On:    analysis.CalleeLeft,
+	ID:     "workflow-orphan-task",
+	Title:  "task still at work after the task it was made for has ended",
+	Level:  analysis.Advice,
+	Side:   a2a.Client,
+	On:     analysis.CalleeLeft,
+	Stands: "0.1.0:461 0.2.6:types:322 0.3.0:types:653 1.0.1:proto:192",
 	Doc: `An agent made a task at another one, for a task of its own. Its own is over, the other was last seen at work, and
 nobody asked for it since. What it does costs time and money, and what comes of it reaches nobody.`,
 	Fix: `Poll the task or subscribe to it until it has ended, set a push config, or cancel it when nobody needs it any
