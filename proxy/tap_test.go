@@ -101,25 +101,6 @@ func TestSlowHeadIsCut(t *testing.T) {
 	}
 }
 
-func TestTapVerifiesCertificates(t *testing.T) {
-	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter,
-		*http.Request,
-	) {
-		t.Error("the agent was asked")
-	}))
-	agent.Config.ErrorLog = discardLog
-	agent.StartTLS()
-	t.Cleanup(agent.Close)
-	r := newRig(t, nil, agent.URL)
-	answer, _ := get(t, newClient(t), r.tap(0).URL())
-	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") == "" {
-		t.Errorf("got %s, %v", answer.Status, answer.Header)
-	}
-	if x := r.record()[0]; x.Fault == nil || x.Fault.Kind != "tls" {
-		t.Errorf("got fault %+v", x.Fault)
-	}
-}
-
 func TestAgentDownIsRecordedAndTapLives(t *testing.T) {
 	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") })
 	address := agent.Listener.Addr().String()

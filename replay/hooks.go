@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/compare"
-	"a2atap/replay/live"
 )
 
 // hooks receives the notifications of the live agents in the place of recorded webhooks, at addresses of ours. It is
@@ -52,7 +52,7 @@ func newHooks(o webhook.Options, wanted bool, log *recorder, note func(string)) 
 	}
 	if h.server, err = webhook.Serve(o); err != nil {
 		return nil, fmt.Errorf("listen for notifications on %s: %w; choose another address with --webhook-listen",
-			o.Address, live.Cause(err))
+			o.Address, outbound.Cause(err))
 	}
 	return h, nil
 }

@@ -266,7 +266,7 @@ func (p *planner) answered(o *openExchange) {
 	if o.x.Response == nil || o.x.Response.Stream {
 		return
 	}
-	p.reader.Answered(o.x, reading.ReadAnswer(&o.call, o.x, nil))
+	p.reader.Answered(o.x, reading.ReadAnswer(&o.call, o.x))
 	r := compare.ReadReply(&o.call, o.x)
 	for _, it := range r.Items {
 		p.noteState(o, it)

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 	"a2atap/replay/report"
@@ -161,7 +162,7 @@ func (p *player) once(
 		sent()
 		log.Close(&capture.Fault{
 			Kind: "unreachable", Side: "agent",
-			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
+			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, outbound.Cause(err)),
 		})
 	} else {
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
@@ -222,7 +223,7 @@ func (p *player) endedBefore(
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, get.head)
 	v, err := p.wires.open(ctx, get.at, out.call.Binding, &live.Call{Log: log, Timeout: p.opts.Timeout})
 	if err != nil {
-		log.Close(&capture.Fault{Kind: "unreachable", Side: "agent", Detail: live.Cause(err).Error()})
+		log.Close(&capture.Fault{Kind: "unreachable", Side: "agent", Detail: outbound.Cause(err).Error()})
 		return false
 	}
 	log.Close(v.Do(ctx, get.method, get.head, get.body))

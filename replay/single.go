@@ -156,7 +156,7 @@ func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange
 		return nil, "", errors.New("it was canceled before it was sent")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("connect to %s: %w; nothing was sent", s.at.host, live.Cause(err))
+		return nil, "", fmt.Errorf("connect to %s: %w; nothing was sent", s.at.host, outbound.Cause(err))
 	}
 	head := s.wire()
 	e := log.Open(capture.Peer{Name: "a2atap", How: "replay"}, agent, head)

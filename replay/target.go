@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
@@ -105,7 +106,7 @@ func (p *player) reachOne(ctx context.Context, t *target, deadline time.Time) er
 			return ctx.Err()
 		}
 		if !time.Now().Before(deadline) || !live.Sleep(ctx, 20*time.Millisecond) {
-			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", t.url, live.Cause(err))
+			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", t.url, outbound.Cause(err))
 		}
 	}
 }

@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "62e0af23fd818234"
+const code = "c7cba4e99b9df094"

@@ -33,7 +33,6 @@ type judge struct {
 	readings map[uint64]asRead
 	finding  analysis.Finding
 	findings []analysis.Finding
-	tried    int
 	kept     int // how often something could be taken away
 	named    int // neutral words so far
 }
@@ -128,7 +127,6 @@ func (j *judge) run(list []*capture.Exchange) ([]*capture.Exchange, []analysis.F
 	if err != nil {
 		return nil, nil, err
 	}
-	j.tried++
 	result, err := engine.Run(j.ctx, j.rules, src, nil)
 	if err != nil {
 		return nil, nil, err
@@ -198,7 +196,7 @@ func (j *judge) sameReading(list []*capture.Exchange) bool {
 }
 
 func (j *judge) progress() Progress {
-	p := Progress{Exchanges: len(j.now), Tried: j.tried}
+	p := Progress{Exchanges: len(j.now)}
 	for _, x := range j.now {
 		p.Bytes += len(x.Request.Head) + len(x.Request.Body.Data)
 		if r := x.Response; r != nil {
@@ -226,7 +224,6 @@ var ErrNotShown = errors.New("it shows no such finding")
 type Progress struct {
 	Exchanges int // that are left
 	Bytes     int // of their heads and bodies
-	Tried     int // how often the rules ran
 }
 
 // shows reports whether a finding is of a rule, or has covered it.

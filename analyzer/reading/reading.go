@@ -93,15 +93,14 @@ func partsOf(p *capture.Parsed) capture.Parsed {
 	return *p
 }
 
-// ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks. What was
-// parsed of it already is not parsed again; nil is nothing.
-func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Reading {
+// ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks.
+func ReadAnswer(call *a2a.Call, x *capture.Exchange) *Reading {
 	r := &Reading{}
-	r.readAnswer(call, x, parsed)
+	r.readAnswer(call, x, nil)
 	return r
 }
 
-// readAnswer is ReadAnswer into an empty reading.
+// readAnswer is ReadAnswer into an empty reading. What was parsed already is not parsed again; nil is nothing.
 func (r *Reading) readAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) {
 	r.Call, r.Dialects = *call, call.Dialects
 	switch {

@@ -3,8 +3,12 @@ package outbound
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"strings"
 )
 
 // Configure makes a transport of net/http connect to agents as Dial does. A transport keeps its own proxy where there
@@ -54,6 +58,21 @@ func AdviceIn(err error) string {
 		return e.advice
 	}
 	return ""
+}
+
+// Cause strips the prefix that package net adds to an error, which the caller's message says already. Advice stays.
+func Cause(err error) error {
+	advice := AdviceIn(err)
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = sys.Err
+	}
+	if advice != "" && !strings.HasSuffix(err.Error(), advice) {
+		return fmt.Errorf("%w; %s", err, advice)
+	}
+	return err
 }
 
 // OnlyHTTP2 lets a transport speak HTTP/2 alone: with prior knowledge in the clear, and chosen by ALPN on TLS.

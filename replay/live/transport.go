@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +49,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	conn, err := t.dial(req)
 	if err != nil {
 		log.Close(&capture.Fault{
-			Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", req.URL.Host, Cause(err)),
+			Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", req.URL.Host, outbound.Cause(err)),
 		})
 		return nil, err
 	}
@@ -141,21 +138,6 @@ func (b *recordedBody) Close() error {
 		b.a.v.Log.Close(&capture.Fault{Kind: "client-left", Side: "client", Detail: "the client left"})
 	}
 	return nil
-}
-
-// Cause strips the prefix that package net adds to an error, which the caller's message says already. Advice stays.
-func Cause(err error) error {
-	advice := outbound.AdviceIn(err)
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err
-	}
-	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = sys.Err
-	}
-	if advice != "" && !strings.HasSuffix(err.Error(), advice) {
-		return fmt.Errorf("%w; %s", err, advice)
-	}
-	return err
 }
 
 // Sleep returns after a time, or reports false when the context ends before.

@@ -118,7 +118,7 @@ func faultOf(ctx context.Context, err error) *capture.Fault {
 	case ctx.Err() != nil:
 		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
 	case isDial(err):
-		return &capture.Fault{Kind: "unreachable", Side: "agent", Detail: "connect: " + Cause(err).Error()}
+		return &capture.Fault{Kind: "unreachable", Side: "agent", Detail: "connect: " + outbound.Cause(err).Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &capture.Fault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

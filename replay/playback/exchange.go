@@ -149,7 +149,7 @@ func (s *recording) read(x *capture.Exchange) *exchange {
 	if !r.call.A2A() || r.call.Batch != nil {
 		return nil
 	}
-	s.reader.Answered(x, reading.ReadAnswer(&r.call, x, nil))
+	s.reader.Answered(x, reading.ReadAnswer(&r.call, x))
 	s.name("context", contextOf(&r.call), clientMade)
 	s.name("task", r.call.TaskID, clientMade)
 	if !playable(x.Response) {

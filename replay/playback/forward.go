@@ -59,7 +59,7 @@ func (s *service) forward() error {
 		if at, ok := errors.AsType[*url.Error](err); ok {
 			err = at.Err
 		}
-		err = fmt.Errorf("the live agent at %s could not be reached: %w", place(to.URL.String()), live.Cause(err))
+		err = fmt.Errorf("the live agent at %s could not be reached: %w", place(to.URL.String()), outbound.Cause(err))
 		s.p.notice("%s: %v", s.call.Operation, err)
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
@@ -183,7 +184,7 @@ func (p *Player) post(n post, substitute compare.Substitute) error {
 	}
 	res, err := p.webhooks.RoundTrip(r)
 	if err != nil {
-		return live.Cause(err)
+		return outbound.Cause(err)
 	}
 	defer res.Body.Close()
 	io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) //nolint:errcheck // what a receiver says counts for nothing

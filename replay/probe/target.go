@@ -18,6 +18,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/live"
 )
@@ -119,7 +120,7 @@ func (t *target) readCard(ctx context.Context) (*client.Card, error) {
 	}
 	conn, err := live.Dial(ctx, t.opts.Dialer, host, false, 5*time.Second)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", host, live.Cause(err))
+		return nil, fmt.Errorf("connect to %s: %w", host, outbound.Cause(err))
 	}
 	conn.Close()
 	return nil, errNotRead

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/refagent"
 )
 
@@ -44,7 +45,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one",
-			strings.Join(names, ", "), o.Listen, cli.NetCause(err))
+			strings.Join(names, ", "), o.Listen, outbound.Cause(err))
 	}
 	var lines strings.Builder
 	for _, a := range agents {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"a2atap/proxy/hostname"
@@ -33,17 +32,6 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		return err
 	}
 	return nil
-}
-
-// NetCause strips the prefix that package net adds to an error: the caller's message says it already.
-func NetCause(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err
-	}
-	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = sys.Err
-	}
-	return err
 }
 
 // AllowHostHelp is the help of --allow-host.

@@ -22,6 +22,7 @@ import (
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy"
+	"a2atap/proxy/outbound"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 	"a2atap/replay/refagent"
@@ -173,7 +174,7 @@ func Start(name string, o refagent.Options) (*Agent, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		a.Close()
-		return nil, fmt.Errorf("listen for agent %s: %w", name, cli.NetCause(err))
+		return nil, fmt.Errorf("listen for agent %s: %w", name, outbound.Cause(err))
 	}
 	spec, err := proxy.ParseTap(name + "=http://" + l.Addr().String() + a.Path())
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
 	"a2atap/proxy/webhook"
 )
 
@@ -38,7 +39,7 @@ func (s *stage) serve(ctx context.Context) error {
 		l, err := net.Listen("tcp", listen)
 		if err != nil {
 			return fmt.Errorf("listen for playback on %s: %w; choose another port with --listen, or 0 for a free one",
-				listen, cli.NetCause(err))
+				listen, outbound.Cause(err))
 		}
 		listeners = append(listeners, l)
 		r.url = "http://" + l.Addr().String() + r.player.Path()

@@ -25,6 +25,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/outbound"
 	taprecord "a2atap/proxy/record"
 	"a2atap/proxy/safetext"
 	"a2atap/replay/clienttest"
@@ -136,7 +137,7 @@ func (r *clientRun) open(worlds []*clienttest.World) error {
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return fmt.Errorf("listen for the agent %s: %w", w.Name, cli.NetCause(err))
+			return fmt.Errorf("listen for the agent %s: %w", w.Name, outbound.Cause(err))
 		}
 		server := &http.Server{Handler: handler, ReadHeaderTimeout: 30 * time.Second}
 		go server.Serve(l) //nolint:errcheck // it ends when it is closed

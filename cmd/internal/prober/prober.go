@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/probe"
 )
 
@@ -153,7 +154,7 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 			return cli.Usage("%w", err)
 		case errors.Is(err, probe.ErrWebhook):
 			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
-				r.o.Webhook.Listen, cli.NetCause(err))
+				r.o.Webhook.Listen, outbound.Cause(err))
 		case err != nil:
 			return err
 		}

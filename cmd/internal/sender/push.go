@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/receiver"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/prompt"
@@ -54,7 +55,7 @@ func (s *sender) receive() error {
 	})
 	if err != nil {
 		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",
-			hook.Listen, cli.NetCause(err))
+			hook.Listen, outbound.Cause(err))
 	}
 	return nil
 }

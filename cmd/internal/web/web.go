@@ -29,6 +29,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/listener"
+	"a2atap/proxy/outbound"
 )
 
 // Options are the flags of web.
@@ -93,7 +94,7 @@ func Listen(e cli.Env, o Options, what string) (*Page, error) {
 	}
 	if p.listener, err = net.Listen("tcp", p.asked); err != nil {
 		return nil, fmt.Errorf("listen for the page of %s on %s: %w; choose another port, or 0 for a free one", what, p.asked,
-			cli.NetCause(err))
+			outbound.Cause(err))
 	}
 	if at, is := p.listener.Addr().(*net.TCPAddr); is && !at.IP.IsLoopback() {
 		e.Notice("other machines reach the page, and without TLS: who reads what passes has the token, too")
