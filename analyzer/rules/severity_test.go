@@ -35,6 +35,8 @@ func TestLoweredSeverities(t *testing.T) {
 		{"auth/auth-error-no-leak", []analysis.Severity{analysis.Note}},
 		{"taskauth/auth-required-has-message-more", []analysis.Severity{analysis.Warning, analysis.Error, analysis.Error}},
 		{"taskauth/auth-required-stream-kept", []analysis.Severity{analysis.Note}},
+		{"dialects/dialect-mismatch-card-path-new", []analysis.Severity{analysis.Warning}},
+		{"dialects/dialect-mismatch-card-path-old", []analysis.Severity{analysis.Warning}},
 		{"version/ver-interface-match-old", []analysis.Severity{analysis.Note}},
 		{"version/ver-interface-match", []analysis.Severity{analysis.Note}},
 		{"version/ver-header-format-twice", []analysis.Severity{analysis.Error, analysis.Error, analysis.Note}},

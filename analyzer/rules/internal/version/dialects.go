@@ -274,6 +274,7 @@ func reportCardPath(p *analysis.Pass, x *analysis.Exchange) {
 	p.Report(x.RequestPlace().Line(),
 		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
 			analysis.Clip(x.Path), x.Dialects, analysis.Clip(card.Path), card.Place), "expected GET "+analysis.Clip(card.Path),
-		analysis.By(a2a.Client), analysis.AtMostIf(card.Read, analysis.Note), // if it looks in both places
+		analysis.By(a2a.Client), analysis.AtMost(analysis.Warning),
+		analysis.AtMostIf(card.Read, analysis.Note), // if it looks in both places
 		analysis.Of(x.Keep()))
 }
