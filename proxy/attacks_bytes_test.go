@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // passes plays client and agent: what each sends, the other gets byte for byte, but for Host and the target's form.
@@ -20,22 +22,16 @@ func passes(t *testing.T, r road, request, answer string) {
 		sent <- err
 	}()
 	agent := accept(t, l)
-	expect(t, agent, heard)
-	if err := <-sent; err != nil {
-		t.Error(err)
-	}
+	receive(t, agent, heard)
+	expect.OK(t, <-sent)
 	go func() {
 		_, err := io.WriteString(agent, answer)
 		sent <- err
 	}()
-	expect(t, conn, answer)
-	if err := <-sent; err != nil {
-		t.Error(err)
-	}
+	receive(t, conn, answer)
+	expect.OK(t, <-sent)
 	agent.Close()
-	if err := expectEnd(conn); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, expectEnd(conn))
 	conn.Close()
 	p.follow(isClosed)
 	if x := p.record()[0]; x.Fault != nil || !strings.HasPrefix(said, string(x.Request.Head)) {
@@ -94,5 +90,5 @@ func hopByHop(t *testing.T, r road) {
 	conn, origin, host := p.dial()
 	write(t, conn, "GET "+origin+"/ HTTP/1.1\r\nProxy-Authorization: Basic YTpi\r\nHost: "+host+
 		"\r\nProxy-Connection: x\r\n\r\n")
-	expect(t, accept(t, l), "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
+	receive(t, accept(t, l), "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
 }

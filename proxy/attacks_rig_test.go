@@ -107,7 +107,7 @@ func (p *trip) dial() (conn net.Conn, origin, host string) {
 	}
 	conn = must.Get(net.Dial("tcp", p.entry()))(p.t)
 	p.t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(4 * testTimeout))
+	conn.SetDeadline(time.Now().Add(4 * must.Patience))
 	return conn, "", p.entry()
 }
 
@@ -145,17 +145,9 @@ func accept(t *testing.T, l net.Listener) net.Conn {
 	t.Helper()
 	conn := must.Get(l.Accept())(t)
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(4 * testTimeout))
+	conn.SetDeadline(time.Now().Add(4 * must.Patience))
 	return conn
 }
 
 // noRoots trusts nobody.
 func noRoots(o *proxy.Options) { o.RootCAs = x509.NewCertPool() }
-
-// closedAddress is one where nobody listens.
-func closedAddress(t *testing.T) string {
-	t.Helper()
-	server := httptest.NewServer(nil)
-	defer server.Close()
-	return server.Listener.Addr().String()
-}

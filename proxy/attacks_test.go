@@ -16,8 +16,10 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/proxy/relay"
 )
 
@@ -82,12 +84,10 @@ func eventsAtOnce(t *testing.T, r road) {
 	defer answer.Body.Close()
 	in := bufio.NewReader(answer.Body)
 	for n := range events {
-		expect(t, in, fmt.Sprintf("data: %d\n\n", n))
+		receive(t, in, fmt.Sprintf("data: %d\n\n", n))
 		next <- struct{}{}
 	}
-	if err := expectEnd(in); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, expectEnd(in))
 	x := p.record()[0]
 	var last time.Duration
 	for n, e := range x.Response.Events {
@@ -96,9 +96,7 @@ func eventsAtOnce(t *testing.T, r road) {
 		}
 		last = e.At
 	}
-	if len(x.Response.Events) != events {
-		t.Errorf("recorded %d events", len(x.Response.Events))
-	}
+	expect.Equal(t, "recorded", events, len(x.Response.Events))
 	if r.forward && (x.Agent.Name != p.agent || x.Agent.URL != (way{r.secure}).scheme()+"://"+p.agent) {
 		t.Errorf("agent %s at %s, want %s", x.Agent.Name, x.Agent.URL, p.agent)
 	}
@@ -141,9 +139,7 @@ func brokenAnswers(t *testing.T, r road) {
 			if err == nil {
 				err = expectEnd(answer.Body)
 			}
-			if err == nil {
-				t.Error("the client sees no break")
-			}
+			expect.Error(t, "the client sees no break", err)
 			if x := p.record()[0]; x.Fault == nil || x.Fault.Kind != test.kind || x.Fault.Side != relay.SideAgent {
 				t.Errorf("recorded %+v, want %s", x.Fault, test.kind)
 			}
@@ -166,7 +162,7 @@ func clientLeaves(t *testing.T, r road) {
 	answer.Body.Close()
 	select {
 	case <-left:
-	case <-time.After(testTimeout):
+	case <-time.After(must.Patience):
 		t.Fatal("the agent did not learn of it")
 	}
 	p.follow(isClosed)
@@ -186,7 +182,7 @@ func noAgent(t *testing.T, r road) {
 		mark   string
 		secure bool // TLS is needed for it
 	}{
-		"down":      {closedAddress(t), nil, 502, relay.KindUnreachable, false},
+		"down":      {nobody.Address(t), nil, 502, relay.KindUnreachable, false},
 		"no name":   {"nowhere.invalid:80", nil, 502, relay.KindUnreachable, false},
 		"no TLS":    {plain, nil, 502, relay.KindTLS, true},
 		"untrusted": {(way{r.secure}).agent(t, nil).Listener.Addr().String(), noRoots, 502, relay.KindTLS, true},
@@ -351,7 +347,7 @@ func openedAndLeft(t *testing.T, r road) {
 	for range left {
 		conn := must.Get(net.Dial("tcp", p.entry()))(t)
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(testTimeout))
+		conn.SetDeadline(time.Now().Add(must.Patience))
 		if r.forward && r.secure {
 			write(t, conn, "CONNECT "+p.agent+" HTTP/1.1\r\nHost: "+p.agent+"\r\n\r\n")
 		}

@@ -96,7 +96,7 @@ func newCallers(p *Proxy) *callers {
 func (c *callers) look(client net.Conn, tap string, conn *recording.Conn) {
 	from, _ := client.RemoteAddr().(*net.TCPAddr)
 	to, _ := client.LocalAddr().(*net.TCPAddr)
-	if from == nil || to == nil || !from.IP.IsLoopback() && !from.IP.Equal(to.IP) {
+	if c.proxy.opts.NoCallers || from == nil || to == nil || !from.IP.IsLoopback() && !from.IP.Equal(to.IP) {
 		return
 	}
 	now := time.Now()
@@ -132,6 +132,9 @@ func (c *callers) reached(t *Tap, remote net.Addr) {
 // prepare looks who listens for the agents, so that it is known when they call: a connection can be over in less time
 // than that takes. Serve must be running.
 func (c *callers) prepare() {
+	if c.proxy.opts.NoCallers {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle, c.warm = time.Time{}, true

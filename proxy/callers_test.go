@@ -17,14 +17,12 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/internal/process"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
-
-// callersTimeout bounds what should happen at once. It is not reached when tests pass.
-const callersTimeout = 30 * time.Second
 
 // A callersRig is a proxy in front of two agents, in which a function of the test says who calls.
 type callersRig struct {
@@ -49,6 +47,20 @@ func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duratio
 	find func(connections int) finding,
 ) *callersRig {
 	t.Helper()
+	return serveCallers(t, handler, opts, func(p *Proxy) {
+		p.callers.patience = patience
+		p.callers.find = func(_ context.Context, agents [][]netip.AddrPort, connections []process.Pair) (finding, error) {
+			if len(agents) != 2 || len(agents[0]) == 0 || len(agents[1]) == 0 {
+				t.Errorf("the agents are at %v", agents)
+			}
+			return find(len(connections)), nil
+		}
+	})
+}
+
+// serveCallers starts a proxy that set has changed.
+func serveCallers(t *testing.T, handler http.HandlerFunc, opts recording.Options, set func(*Proxy)) *callersRig {
+	t.Helper()
 	r := &callersRig{t: t, memory: capture.NewMemory(capture.Info{})}
 	var specs []TapSpec
 	for _, name := range []string{"planner", "booker"} {
@@ -63,13 +75,7 @@ func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duratio
 	if r.proxy, err = New(Options{Taps: specs, Recorder: r.recorder}); err != nil {
 		t.Fatal(err)
 	}
-	r.proxy.callers.patience = patience
-	r.proxy.callers.find = func(_ context.Context, agents [][]netip.AddrPort, connections []process.Pair) (finding, error) {
-		if len(agents) != 2 || len(agents[0]) == 0 || len(agents[1]) == 0 {
-			t.Errorf("the agents are at %v", agents)
-		}
-		return find(len(connections)), nil
-	}
+	set(r.proxy)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
 	go func() {
@@ -77,14 +83,12 @@ func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duratio
 		r.proxy.Serve(ctx) //nolint:errcheck // it returns nil
 	}()
 	transport := &http.Transport{DisableKeepAlives: true}
-	r.client = &http.Client{Transport: transport, Timeout: callersTimeout}
+	r.client = &http.Client{Transport: transport, Timeout: must.Patience}
 	r.end = sync.OnceFunc(func() {
 		transport.CloseIdleConnections()
 		cancel()
 		<-served
-		if err := r.recorder.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, r.recorder.Close(context.Background()))
 		r.memory.Close()
 	})
 	t.Cleanup(r.end)
@@ -126,7 +130,7 @@ func quick(http.ResponseWriter, *http.Request) {}
 // from the beginning.
 func TestCallerInTime(t *testing.T) {
 	passed := make(chan struct{})
-	r := newCallersRig(t, quick, callersTimeout, recording.Options{}, func(n int) finding {
+	r := newCallersRig(t, quick, must.Patience, recording.Options{}, func(n int) finding {
 		if n > 0 {
 			<-passed
 		}
@@ -184,15 +188,13 @@ func TestCallerLate(t *testing.T) {
 	answer()
 	conn.Close()
 	want := "curl (user-agent) -> booker, planner (socket of a child of the agent's process) -> booker"
-	if got := r.names(); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", want, r.names())
 }
 
 // TestCallerOfAnotherRecorder has a client whose process listens where no agent of a tap lives: that is recorded,
 // under the name that its User-Agent gives it.
 func TestCallerOfAnotherRecorder(t *testing.T) {
-	r := newCallersRig(t, quick, callersTimeout, recording.Options{}, func(n int) finding {
+	r := newCallersRig(t, quick, must.Patience, recording.Options{}, func(n int) finding {
 		f := callerIs(0, process.None, n)
 		for i := range f.callers {
 			f.callers[i].ports = []uint16{9005, 9006}
@@ -200,21 +202,17 @@ func TestCallerOfAnotherRecorder(t *testing.T) {
 		return f
 	})
 	must.Do(t, r.call("booker", "/"))
-	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
-		t.Error(got)
-	}
+	expect.Equal(t, "", "Go-http-client (user-agent) -> booker", r.names())
 	for x := range r.memory.Exchanges(context.Background(), 1) {
-		want := capture.Home{Machine: process.Machine(), Ports: []uint16{9005, 9006}}.String()
-		if x.Client.URL != want {
-			t.Errorf("the client lives at %q, want %q", x.Client.URL, want)
-		}
+		expect.Equal(t, "the client lives at",
+			capture.Home{Machine: process.Machine(), Ports: []uint16{9005, 9006}}.String(), x.Client.URL)
 	}
 }
 
 // TestCallerUnderPressure has a search without an end and a queue that fills: the recording goes on.
 func TestCallerUnderPressure(t *testing.T) {
 	end := make(chan struct{})
-	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, callersTimeout,
+	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, must.Patience,
 		recording.Options{QueueBytes: 256 << 10}, func(n int) finding {
 			if n > 0 {
 				<-end
@@ -227,19 +225,72 @@ func TestCallerUnderPressure(t *testing.T) {
 	res.Body.Close()
 	capturetest.Until(t, r.memory, func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
 	close(end)
-	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
-		t.Error(got)
-	}
+	expect.Equal(t, "", "Go-http-client (user-agent) -> booker", r.names())
 }
 
 // TestCallerOfItself has an agent that calls itself, or a test that has both ends.
 func TestCallerOfItself(t *testing.T) {
-	r := newCallersRig(t, quick, callersTimeout, recording.Options{},
+	r := newCallersRig(t, quick, must.Patience, recording.Options{},
 		func(n int) finding { return callerIs(1, process.Same, n) })
 	must.Do(t, r.call("booker", "/"))
 	must.Do(t, r.call("planner", "/"))
 	want := "Go-http-client (user-agent) -> booker, booker (socket of the agent's process) -> planner"
-	if got := r.names(); got != want {
+	expect.Equal(t, "", want, r.names())
+}
+
+// TestCallerIsThisProcess has a look at the processes that there are, none of which is that of an agent, and a proxy that
+// does not look.
+func TestCallerIsThisProcess(t *testing.T) {
+	for _, none := range []bool{false, true} {
+		looks := 0
+		r := serveCallers(t, quick, recording.Options{}, func(p *Proxy) {
+			find := p.callers.find
+			p.opts.NoCallers = none
+			p.callers.patience = must.Patience
+			p.callers.find = func(ctx context.Context, at [][]netip.AddrPort, connections []process.Pair) (finding, error) {
+				looks++
+				return find(ctx, at, connections)
+			}
+		})
+		for range 3 {
+			must.Do(t, r.call("booker", "/"))
+		}
+		expect.Equal(t, "", "Go-http-client (user-agent) -> booker", r.names())
+		if looked := looks > 0; looked == none {
+			t.Errorf("looked %d times, where none is to: %t", looks, none)
+		}
+	}
+}
+
+// TestAddressesOfAgents says where agents may listen before anybody has reached one.
+func TestAddressesOfAgents(t *testing.T) {
+	for agent, want := range map[string]string{
+		"http://127.0.0.1:9001": "[127.0.0.1:9001]", "http://localhost:9001": "[127.0.0.1:9001 [::1]:9001]",
+		"http://agent.example": "[]", "http://[::1]": "[[::1]:80]",
+	} {
+		spec := must.Get(ParseTap(agent))(t)
+		tap := &Tap{spec: spec, agent: hostname.OriginOf(spec.Agent)}
+		if got := fmt.Sprint(tap.addresses()); got != want {
+			t.Errorf("%s: %s, want %s", agent, got, want)
+		}
+	}
+}
+
+// TestCallersAreManyAtOnce has more connections than there may be looks in a second: the last ones wait for theirs, and
+// not for longer than the proxy serves.
+func TestCallersAreManyAtOnce(t *testing.T) {
+	t.Parallel()
+	looked := make(chan struct{}, 10*callerRate)
+	r := newCallersRig(t, quick, 0, recording.Options{}, func(n int) finding {
+		looked <- struct{}{}
+		return callerIs(0, process.None, n)
+	})
+	for range callerRate {
+		must.Do(t, r.call("booker", "/"))
+		<-looked
+	}
+	must.Do(t, r.call("booker", "/"))
+	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
 		t.Error(got)
 	}
 }
@@ -251,12 +302,10 @@ func TestClientNamedByUser(t *testing.T) {
 		p := must.Get(recording.ParseClient(flag))(t)
 		patterns = append(patterns, p)
 	}
-	r := newCallersRig(t, quick, callersTimeout, recording.Options{Clients: patterns},
+	r := newCallersRig(t, quick, must.Patience, recording.Options{Clients: patterns},
 		func(n int) finding { return callerIs(0, process.Same, n) })
 	must.Do(t, r.call("booker", "/"))
-	if got := r.names(); got != "mine (--client user-agent) -> booker" {
-		t.Error(got)
-	}
+	expect.Equal(t, "", "mine (--client user-agent) -> booker", r.names())
 }
 
 // TestCallersInABurst has 200 clients at once: there are few looks, and everything is recorded in time.
@@ -270,9 +319,7 @@ func TestCallersInABurst(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 200 {
 		wg.Go(func() {
-			if err := r.call("booker", "/"); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, r.call("booker", "/"))
 		})
 	}
 	wg.Wait()
@@ -303,14 +350,11 @@ func TestPace(t *testing.T) {
 		begun = append(begun, now)
 		p.took(now, now.Add(time.Millisecond))
 	}
-	if len(begun) != 5*callerRate {
-		t.Errorf("%d looks in 5 s", len(begun))
-	}
+	expect.Equal(t, "looks in 5 s", 5*callerRate, len(begun))
 	now = now.Add(time.Minute)
 	p.took(now, now.Add(50*time.Millisecond))
-	if got := p.wait(now.Add(50 * time.Millisecond)); got != 450*time.Millisecond {
-		t.Errorf("after a look of 50 ms the next waits %v", got)
-	}
+	expect.Equal(t, "after a look of 50 ms the next waits",
+		450*time.Millisecond, p.wait(now.Add(50*time.Millisecond)))
 }
 
 // BenchmarkNewConnection is what a new connection costs before the first byte is relayed, with the search for its

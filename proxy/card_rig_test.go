@@ -53,7 +53,7 @@ func (a *rawAgent) expand(s string) string {
 
 func (a *rawAgent) serve(conn net.Conn) {
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(4 * testTimeout))
+	conn.SetDeadline(time.Now().Add(4 * must.Patience))
 	in := bufio.NewReader(conn)
 	for {
 		var head strings.Builder
@@ -92,7 +92,7 @@ func cardRequestOf(t *testing.T, addr, request string) string {
 	t.Helper()
 	conn := must.Get(net.Dial("tcp", addr))(t)
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(testTimeout))
+	conn.SetDeadline(time.Now().Add(must.Patience))
 	must.Get(io.WriteString(conn, request))(t)
 	answer, err := io.ReadAll(conn)
 	if err != nil {

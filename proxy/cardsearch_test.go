@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
@@ -68,9 +69,7 @@ func TestCardsAtAnyPath(t *testing.T) {
 				want = fmt.Sprintf("HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s", head,
 					len(body)+len(tap)-len(agent.addr), strings.ReplaceAll(body, agent.addr, tap))
 			}
-			if got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			expect.Equal(t, "", want, got)
 			if asked := agent.asked(); strings.Contains(asked, "identity") || strings.Contains(asked, "Range") !=
 				strings.Contains(test.fields, "Range") {
 				t.Errorf("what is not known to be a card was asked for as one: %q", asked)
@@ -107,9 +106,7 @@ func TestCompressedCardAtAnyPath(t *testing.T) {
 	if bodyOf(got) != want || strings.Contains(got, "gzip") || !strings.Contains(got, `"e-a2atap-`) {
 		t.Errorf("got %q, want the card %q", got, want)
 	}
-	if got := ask("/odd"); got != agent.answer("", "/odd") {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, "", agent.answer("", "/odd"), ask("/odd"))
 	if x := r.record()[1]; len(x.Notes)+len(x.Rewrites) > 0 {
 		t.Errorf("what is no card has notes %q and rewrites %v", x.Notes, x.Rewrites)
 	}
@@ -230,7 +227,7 @@ func TestAfterAnAnswerThatTookLong(t *testing.T) {
 		}
 		io.WriteString(w, "}")
 	})
-	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.AnswerTimeout = testTimeout }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.AnswerTimeout = must.Patience }, agent.URL)
 	client := newClient(t)
 	answer := must.Get(client.Get(r.tap(0).URL() + "/slow"))(t)
 	close(slow)

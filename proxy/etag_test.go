@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestCardRequestHead(t *testing.T) {
@@ -19,9 +18,7 @@ func TestCardRequestHead(t *testing.T) {
 		`If-None-Match: "other", W/"weak", *`)
 	want := "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: " + agent.addr + "\r\nConnection: close\r\n" +
 		"accept-encoding: identity\r\nX-Mine: 1\r\n" + `If-None-Match: "other", W/"weak", *` + "\r\n\r\n"
-	if diff := cmp.Diff(want, agent.asked()); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "", want, agent.asked())
 	askCard(t, tap)
 	if !strings.HasSuffix(agent.asked(), "Connection: close\r\nAccept-Encoding: identity\r\n\r\n") {
 		t.Errorf("got %q", agent.asked())
@@ -37,12 +34,8 @@ func TestCardRequestHead(t *testing.T) {
 		{Place: "request.header[Range]", Was: "bytes=0-9", Now: ""},
 		{Place: "request.header[If-Range]", Was: `"x"`, Now: ""},
 	}
-	if diff := cmp.Diff(wantRewrites, record[0].Rewrites); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
-	if len(record[2].Rewrites) != 0 {
-		t.Errorf("got rewrites %v where none was needed", record[2].Rewrites)
-	}
+	expect.Same(t, "", wantRewrites, record[0].Rewrites)
+	expect.Equal(t, fmt.Sprintf("rewrites %v where none was needed", record[2].Rewrites), 0, len(record[2].Rewrites))
 }
 
 func TestEntityTags(t *testing.T) {
@@ -77,23 +70,15 @@ func TestEntityTags(t *testing.T) {
 					"\r\nX-A: b\r\n\r\n"
 			}
 			again := askCard(t, tap, "If-None-Match: "+found[1])
-			if want := "HTTP/1.1 304 Not Modified\r\nETag: " + found[1] + "\r\nX-A: b\r\n\r\n"; again != want {
-				t.Errorf("got %q, want %q", again, want)
-			}
+			expect.Equal(t, "", "HTTP/1.1 304 Not Modified\r\nETag: "+found[1]+"\r\nX-A: b\r\n\r\n", again)
 			// A tag of the agent's own is confirmed as it is.
-			if got, want := askCard(t, tap, "If-None-Match: "+tag), "ETag: "+tag+"\r\n"; !strings.Contains(got, want) {
-				t.Errorf("got %q, want it to have %q", got, want)
-			}
+			expect.Contains(t, "", "ETag: "+tag+"\r\n", askCard(t, tap, "If-None-Match: "+tag))
 			record := r.record()
 			if !strings.Contains(string(record[0].Response.Head), "ETag: "+tag+"\r\nDigest:") {
 				t.Errorf("the record does not keep the head that the agent sent:\n%s", record[0].Response.Head)
 			}
-			if got := now(record[0])["response.header[ETag]"]; got != found[1] {
-				t.Errorf("got rewrite %q", got)
-			}
-			if got := now(record[2])["request.header[If-None-Match]"]; got != tag {
-				t.Errorf("got rewrite %q", got)
-			}
+			expect.Equal(t, "rewrite", found[1], now(record[0])["response.header[ETag]"])
+			expect.Equal(t, "rewrite", tag, now(record[2])["request.header[If-None-Match]"])
 		})
 	}
 }

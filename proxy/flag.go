@@ -81,8 +81,7 @@ func parseTap(flag string) (TapSpec, error) {
 		}
 	}
 	agent, err := parseAgentURL(address)
-	var scheme *noSchemeError
-	if errors.As(err, &scheme) {
+	if scheme, ok := errors.AsType[*noSchemeError](err); ok {
 		corrected := strings.TrimSuffix(flag, rest) + scheme.corrected + strings.TrimPrefix(rest, address)
 		return TapSpec{}, fmt.Errorf("%w; write --agent %s", err, corrected)
 	}
@@ -149,8 +148,7 @@ func parseAgentURL(s string) (*url.URL, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
 		return nil, fmt.Errorf("%q is not a URL: %w; the last @ begins the listening address, and user information "+

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestParseTap(t *testing.T) {
@@ -25,14 +25,9 @@ func TestParseTap(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.flag, func(t *testing.T) {
-			got, err := proxy.ParseTap(test.flag)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(proxy.ParseTap(test.flag))(t)
 			want := []string{test.name, test.agent, test.listen}
-			if diff := cmp.Diff(want, []string{got.Name, got.Agent.String(), got.Listen}); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
+			expect.Same(t, "", want, []string{got.Name, got.Agent.String(), got.Listen})
 		})
 	}
 }
@@ -81,9 +76,7 @@ func TestParseTapErrors(t *testing.T) {
 			if err == nil {
 				t.Fatalf("accepted as %+v", spec)
 			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %q, want it to say %q", err, test.want)
-			}
+			expect.Contains(t, "", test.want, err.Error())
 		})
 	}
 }
@@ -100,9 +93,7 @@ func TestParseAlias(t *testing.T) {
 		"booker=":               "URL is missing",
 		"booker=ftp://b":        "use http or https",
 	} {
-		if _, err := proxy.ParseAlias(flag); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want it to say %q", flag, err, want)
-		}
+		expect.ErrorHas(t, flag, want, expect.Err(proxy.ParseAlias(flag)))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/forward"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
@@ -32,7 +33,7 @@ func TestPlainHTTPInsideConnect(t *testing.T) {
 	conn := f.dial()
 	write(t, conn, "CONNECT "+addr+" HTTP/1.1\r\nHost: "+addr+"\r\n\r\nDELETE /x HTTP/1.1\r\nHost: "+addr+
 		"\r\nConnection: close\r\n\r\n")
-	expect(t, conn, "HTTP/1.1 200 Connection established\r\n\r\n")
+	receive(t, conn, "HTTP/1.1 200 Connection established\r\n\r\n")
 	text, err := io.ReadAll(conn)
 	if err != nil || !strings.HasSuffix(string(text), "DELETE "+addr) {
 		t.Errorf("got %q, %v", text, err)
@@ -78,9 +79,7 @@ func TestRequestsArePinnedToConnect(t *testing.T) {
 	var notes []string
 	for _, x := range record {
 		notes = append(notes, strings.Join(x.Notes, "|"))
-		if x.Agent.Name != addr {
-			t.Errorf("agent %s", x.Agent.Name)
-		}
+		expect.Equal(t, "agent", addr, x.Agent.Name)
 	}
 	if !strings.HasPrefix(notes[0], "TLS is for example.com inside CONNECT to "+addr) ||
 		strings.Contains(notes[0], "|") ||
@@ -173,9 +172,7 @@ func TestForwardListenErrors(t *testing.T) {
 		_, err := proxy.New(proxy.Options{
 			Recorder: recorder, AllowRemote: test.allowRemote, Forward: &forward.Spec{Listen: test.listen},
 		})
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %q", name, err, test.want)
-		}
+		expect.ErrorHas(t, name, test.want, err)
 	}
 }
 
@@ -215,13 +212,11 @@ func TestClientsWithOddTLS(t *testing.T) {
 	}
 	old := f.dial()
 	f.connect(old, addr, "")
-	if err := tls.Client(old,
+	expect.Error(t, "TLS 1.1 was taken", tls.Client(old,
 		&tls.Config{
 			RootCAs: f.roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS10,
 			MaxVersion: tls.VersionTLS11,
-		}).Handshake(); err == nil {
-		t.Error("TLS 1.1 was taken")
-	}
+		}).Handshake())
 	if text := f.notice(); !strings.Contains(text, "TLS 1.2 or later") || !strings.Contains(text, addr) {
 		t.Errorf("notice %q", text)
 	}
@@ -307,7 +302,7 @@ func TestForwardStops(t *testing.T) {
 	tunnel := f.dial()
 	f.connect(tunnel, agent, "")
 	write(t, tunnel, "ping")
-	expect(t, tunnel, "ping")
+	receive(t, tunnel, "ping")
 	sniffed := f.dial()
 	f.connect(sniffed, "a.example:443", "")
 	greeted := f.dial()
@@ -321,7 +316,7 @@ func TestForwardStops(t *testing.T) {
 		"tunnel": tunnel, "sniffed": sniffed, "greeted": greeted,
 		"heading": heading, "silent": silent,
 	} {
-		conn.SetReadDeadline(time.Now().Add(testTimeout))
+		conn.SetReadDeadline(time.Now().Add(must.Patience))
 		if _, err := conn.Read(make([]byte, 1)); err == nil {
 			t.Errorf("%s goes on", name)
 		} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
@@ -353,8 +348,6 @@ func TestForwardClientNames(t *testing.T) {
 			"Proxy-Authorization: "+test.credentials+"\r\n\r\n")
 	}
 	for i, x := range f.record() {
-		if got := x.Client.Name + " " + x.Client.How; got != tests[i].want {
-			t.Errorf("%s: got %s, want %s", tests[i].credentials, got, tests[i].want)
-		}
+		expect.Equal(t, tests[i].credentials, tests[i].want, x.Client.Name+" "+x.Client.How)
 	}
 }

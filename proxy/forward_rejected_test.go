@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // A client that rejects our certificate is tunnelled to that agent from then on, and told of once. Another one that
@@ -19,10 +21,7 @@ func TestRejectedCertificate(t *testing.T) {
 	if _, err := pinned.Get(agent.URL); err == nil {
 		t.Fatal("a client that trusts the agent alone took our certificate")
 	}
-	notice := f.notice()
-	if !strings.Contains(notice, "pinned to "+agent.Listener.Addr().String()) {
-		t.Errorf("notice %q", notice)
-	}
+	expect.Contains(t, "notice", "pinned to "+agent.Listener.Addr().String(), f.notice())
 	for range 2 {
 		if answer, body := get(t, pinned, agent.URL); body != "hi" || answer.TLS == nil {
 			t.Errorf("got %q through the tunnel", body)
@@ -32,9 +31,7 @@ func TestRejectedCertificate(t *testing.T) {
 	if _, body := get(t, f.client("planner"), agent.URL); body != "hi" {
 		t.Errorf("got %q", body)
 	}
-	if _, err := pinned.Get(other.URL); err == nil {
-		t.Error("another agent was tunnelled as well")
-	}
+	expect.Error(t, "another agent was tunnelled as well", expect.Err(pinned.Get(other.URL)))
 	f.follow(closings(5))
 	for i, x := range f.record() {
 		switch i {
@@ -52,9 +49,7 @@ func TestRejectedCertificate(t *testing.T) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.notices) != 2 {
-		t.Errorf("notices %q, want one for each agent", f.notices)
-	}
+	expect.Equal(t, f.notices, 2, len(f.notices))
 }
 
 // A client that gives up in the handshake has said nothing of the certificate.

@@ -59,10 +59,7 @@ func testRoots(t *testing.T) *x509.CertPool {
 
 // client returns a client whose proxy is ours. The user may be empty.
 func (f *forwardRig) client(user string) *http.Client {
-	u, err := url.Parse(f.forward.URL())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	u := must.Get(url.Parse(f.forward.URL()))(f.t)
 	if name, password, ok := strings.Cut(user, ":"); ok {
 		u.User = url.UserPassword(name, password)
 	} else if user != "" {
@@ -73,7 +70,7 @@ func (f *forwardRig) client(user string) *http.Client {
 		MaxIdleConnsPerHost: 100,
 	}
 	f.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
+	return &http.Client{Transport: transport, Timeout: 4 * must.Patience}
 }
 
 // A way is one of those in which traffic passes a forward proxy.
@@ -130,21 +127,16 @@ func (w way) dial(f *forwardRig, agent string) (conn net.Conn, origin string) {
 	f.connect(conn, agent, "")
 	session := tls.Client(conn,
 		&tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", NextProtos: []string{"http/1.1"}})
-	if err := session.Handshake(); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, session.Handshake())
 	return session, ""
 }
 
 // dial opens a connection to the forward proxy.
 func (f *forwardRig) dial() net.Conn {
 	f.t.Helper()
-	conn, err := net.Dial("tcp", f.forward.Addr())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", f.forward.Addr()))(f.t)
 	f.t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(4 * testTimeout))
+	conn.SetDeadline(time.Now().Add(4 * must.Patience))
 	return conn
 }
 
@@ -152,7 +144,7 @@ func (f *forwardRig) dial() net.Conn {
 func (f *forwardRig) connect(conn net.Conn, target, fields string) {
 	f.t.Helper()
 	write(f.t, conn, fmt.Sprintf("CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", target, target, fields))
-	expect(f.t, conn, "HTTP/1.1 200 Connection established\r\n\r\n")
+	receive(f.t, conn, "HTTP/1.1 200 Connection established\r\n\r\n")
 }
 
 func write(t *testing.T, w io.Writer, s string) {
@@ -160,8 +152,8 @@ func write(t *testing.T, w io.Writer, s string) {
 	must.Get(io.WriteString(w, s))(t)
 }
 
-// expect reads exactly these bytes.
-func expect(t *testing.T, r io.Reader, want string) {
+// receive reads exactly these bytes.
+func receive(t *testing.T, r io.Reader, want string) {
 	t.Helper()
 	got := make([]byte, len(want))
 	if n, err := io.ReadFull(r, got); err != nil || string(got) != want {
@@ -180,8 +172,7 @@ func ownAnswer(t *testing.T, r io.Reader) (status int, mark, text string) {
 	t.Helper()
 	answer := must.Get(http.ReadResponse(bufio.NewReader(r), nil))(t)
 	defer answer.Body.Close()
-	body := must.Get(io.ReadAll(answer.Body))(t)
-	return answer.StatusCode, answer.Header.Get("X-A2atap"), string(body)
+	return answer.StatusCode, answer.Header.Get("X-A2atap"), string(must.Get(io.ReadAll(answer.Body))(t))
 }
 
 // isClosed reports whether a step ends an exchange.

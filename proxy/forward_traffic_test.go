@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // Whatever well-formed traffic passes, what is recorded of it is what was sent, and both ends get what the other has
@@ -71,10 +71,7 @@ func TestForwardSeveralAgents(t *testing.T) {
 			agent, text = two, "two"
 		}
 		write(t, conn, "GET "+agent.URL+"/ HTTP/1.1\r\nHost: "+agent.Listener.Addr().String()+"\r\n\r\n")
-		answer, err := http.ReadResponse(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.ReadResponse(in, nil))(t)
 		if body, err := io.ReadAll(answer.Body); string(body) != text || err != nil {
 			t.Errorf("got %s, %v, want %s", body, err, text)
 		}
@@ -89,9 +86,7 @@ func TestForwardSeveralAgents(t *testing.T) {
 	for _, x := range f.record() {
 		got = append(got, x.Agent.Name+" "+x.Agent.URL)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("agents: want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "agents", want, got)
 }
 
 // An agent's 100 is not waited for longer than without us, and after 101 the bytes are somebody else's.
@@ -104,31 +99,29 @@ func TestForwardExpectAndUpgrade(t *testing.T) {
 		agents := make(chan net.Conn, 1)
 		go func() {
 			agent, err := listener.Accept()
-			if err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, err)
 			agents <- agent
 		}()
 		write(t, conn, "POST "+origin+"/ HTTP/1.1\r\nHost: "+addr+
 			"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		agent := <-agents
 		defer agent.Close()
-		agent.SetDeadline(time.Now().Add(testTimeout))
-		expect(t, agent, "POST / HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+		agent.SetDeadline(time.Now().Add(must.Patience))
+		receive(t, agent, "POST / HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		write(t, agent, "HTTP/1.1 100 Continue\r\n\r\n")
-		expect(t, conn, "HTTP/1.1 100 Continue\r\n\r\n")
+		receive(t, conn, "HTTP/1.1 100 Continue\r\n\r\n")
 		write(t, conn, "hi")
-		expect(t, agent, "hi")
+		receive(t, agent, "hi")
 		write(t, agent, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-		expect(t, conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		receive(t, conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		write(t, conn, "GET "+origin+"/ HTTP/1.1\r\nHost: "+addr+"\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
-		expect(t, agent, "GET / HTTP/1.1\r\nHost: "+addr+"\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+		receive(t, agent, "GET / HTTP/1.1\r\nHost: "+addr+"\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
 		write(t, agent, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")
-		expect(t, conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")
+		receive(t, conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")
 		write(t, conn, "\x00ping")
-		expect(t, agent, "\x00ping")
+		receive(t, agent, "\x00ping")
 		write(t, agent, "\x00pong")
-		expect(t, conn, "\x00pong")
+		receive(t, conn, "\x00pong")
 	})
 }
 
@@ -143,7 +136,7 @@ func playScript(t *testing.T, listener net.Listener, requests, answers []message
 			return
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(4 * testTimeout))
+		conn.SetDeadline(time.Now().Add(4 * must.Patience))
 		for i, request := range requests {
 			want := request.wire("POST / HTTP/1.1", listener.Addr().String())
 			got := make([]byte, len(want))
@@ -184,7 +177,5 @@ func exchangeMessages(t *testing.T, conn net.Conn, line, host string, requests, 
 			t.Errorf("answer %d: the client got %v; equal: %v", i, err, bytes.Equal(got, want))
 		}
 	}
-	if err := <-sent; err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, <-sent)
 }

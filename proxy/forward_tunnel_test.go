@@ -11,8 +11,10 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/proxy/relay"
 )
 
@@ -79,9 +81,7 @@ func TestTunnelAsAsked(t *testing.T) {
 		o.Forward.Tunnel = []hostname.Pattern{pattern}
 	})
 	client := f.client("planner")
-	if _, err := client.Get(agent.URL); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("with our authority alone: %v", err)
-	}
+	expect.ErrorHas(t, "with our authority alone", "certificate", expect.Err(client.Get(agent.URL)))
 	client = f.client("planner")
 	client.Transport.(*http.Transport).TLSClientConfig.RootCAs = testRoots(t)
 	if answer, body := get(t, client, agent.URL); body != "hi" || answer.TLS == nil {
@@ -91,9 +91,7 @@ func TestTunnelAsAsked(t *testing.T) {
 	f.follow(closings(2))
 	x := f.record()[1]
 	expectTunnel(t, x, agent.Listener.Addr().String(), "as --tunnel asks", some, some)
-	if x.Client.Name != "planner" {
-		t.Errorf("client %s", x.Client.Name)
-	}
+	expect.Equal(t, "client", "planner", x.Client.Name)
 }
 
 // closings returns a condition that holds when n exchanges have ended.
@@ -122,7 +120,7 @@ func TestTunnelWhatIsNoHTTP(t *testing.T) {
 			f.connect(conn, agent, "")
 			write(t, conn, test.says)
 			must.Do(t, conn.(*net.TCPConn).CloseWrite())
-			expect(t, conn, "hello"+test.says)
+			receive(t, conn, "hello"+test.says)
 			if err := expectEnd(conn); err != nil {
 				t.Errorf("it ends with %v", err)
 			}
@@ -141,19 +139,14 @@ func TestTunnelHTTP2(t *testing.T) {
 	transport := client.Transport.(*http.Transport)
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetHTTP2(true)
-	if _, err := client.Get("https://" + agent); err == nil {
-		t.Error("an agent that is not TLS has answered")
-	}
+	expect.Error(t, "an agent that is not TLS has answered", expect.Err(client.Get("https://"+agent)))
 	client.CloseIdleConnections()
 	f.follow(isClosed)
 	expectTunnel(t, f.record()[0], agent, "HTTP/2, not decoded: the client speaks h2 and not HTTP/1.1", some, some)
 }
 
 func TestTunnelToNobody(t *testing.T) {
-	closed := newEcho(t, "")
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	l.Close()
-	closed = l.Addr().String()
+	closed := nobody.Address(t)
 	for name, says := range map[string]string{"asked": "", "found out": "SSH-2.0-x\r\n"} {
 		t.Run(name, func(t *testing.T) {
 			f := newForwardRig(t, func(o *proxy.Options) {
@@ -171,9 +164,7 @@ func TestTunnelToNobody(t *testing.T) {
 			} else {
 				f.connect(conn, closed, "")
 				write(t, conn, says)
-				if err := expectEnd(conn); err == nil {
-					t.Error("a clean end, want a reset")
-				}
+				expect.Error(t, "a clean end, want a reset", expectEnd(conn))
 			}
 			conn.Close()
 			f.follow(isClosed)
@@ -195,13 +186,11 @@ func TestTunnelWhereTheAgentBegins(t *testing.T) {
 	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout = 20 * time.Millisecond })
 	conn := f.dial()
 	f.connect(conn, agent, "")
-	expect(t, conn, "220 ready\r\n")
+	receive(t, conn, "220 ready\r\n")
 	write(t, conn, "EHLO")
-	expect(t, conn, "EHLO")
+	receive(t, conn, "EHLO")
 	must.Do(t, conn.(*net.TCPConn).CloseWrite())
-	if err := expectEnd(conn); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, expectEnd(conn))
 	f.follow(isClosed)
 	expectTunnel(t, f.record()[0], agent, "waited 20ms for the agent to begin", 4, 15)
 }

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/must"
@@ -86,13 +85,8 @@ func TestCardOverGRPC(t *testing.T) {
 				}
 				// The address of the provider is nobody's to call.
 				to := strings.ReplaceAll(expand(r.tap(0).Addr()), "http://"+r.tap(0).Addr()+"/p", "http://"+at+"/p")
-				want := append(messageOf(t, method.Answer, to), unknown...)
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("want -, got +:\n%s", diff)
-				}
-				if len(now(x)) != 2 {
-					t.Errorf("recorded %v", x.Rewrites)
-				}
+				expect.Same(t, "", append(messageOf(t, method.Answer, to), unknown...), got)
+				expect.Equal(t, x.Rewrites, 2, len(now(x)))
 			})
 		}
 	}
@@ -160,13 +154,9 @@ func TestWebhooksOverGRPC(t *testing.T) {
 			answer := calls(t, client, r.tap(0).URL(), test.path, message)
 			want := messageOf(t, method.Request, strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(test.text,
 				`"url":"HOOK"`, `"url":"`+ours+`"`), `"parts":[{"url":"`+ours, `"parts":[{"url":"`+hook), "HOOK", hook))
-			if diff := cmp.Diff(want, <-asked); diff != "" {
-				t.Errorf("the agent: want -, got +:\n%s", diff)
-			}
+			expect.Same(t, "the agent", want, <-asked)
 			want = messageOf(t, method.Answer, strings.ReplaceAll(test.answer, "HOOK", hook))
-			if diff := cmp.Diff(string(want), string(answer)); diff != "" {
-				t.Errorf("the client: want -, got +:\n%s", diff)
-			}
+			expect.Same(t, "the client", string(want), string(answer))
 			x := r.record()[1]
 			if strings.Contains(test.text, `"url":"HOOK"`) && !slices.ContainsFunc(x.Rewrites, func(w capture.Rewrite) bool {
 				return strings.HasPrefix(w.Place, "request.body#/") && w.Was == hook && w.Now == ours

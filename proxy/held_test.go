@@ -16,7 +16,9 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hold"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -39,7 +41,7 @@ func waiting(t *testing.T, d *hold.Desk, n int) []hold.Message {
 // until waits until what is held is as it should be, and returns it.
 func until(t *testing.T, d *hold.Desk, is func([]hold.Message) bool) []hold.Message {
 	t.Helper()
-	late := time.After(testTimeout)
+	late := time.After(must.Patience)
 	for {
 		if held := d.State().Held; is(held) {
 			return held
@@ -110,7 +112,7 @@ func (a *asking) end(t *testing.T) {
 	t.Helper()
 	select {
 	case <-a.done:
-	case <-time.After(testTimeout):
+	case <-time.After(must.Patience):
 		t.Fatal("the call does not end")
 	}
 }
@@ -206,26 +208,18 @@ func TestHold(t *testing.T) {
 				t.Errorf("the call is over: %+v", call)
 			default:
 			}
-			if err := tt.decide(desk, m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tt.decide(desk, m))
 			call.end(t)
 			if call.text != tt.text || (call.err == nil) != (tt.text != "") {
 				t.Errorf("the client got %q and error %v, want %q", call.text, call.err, tt.text)
 			}
-			if err := desk.LetGo(m.ID); err != hold.ErrGone {
-				t.Errorf("it can be let go again: %v", err)
-			}
+			expect.Equal(t, "it can be let go again", hold.ErrGone, desk.LetGo(m.ID))
 			desk.Set(nil)
 			after := askBeside(t.Context(), client, url, `{"x":2}`)
 			after.end(t)
-			if after.text != wholeAnswer {
-				t.Errorf("what comes after it got %+v", after)
-			}
+			expect.Equal(t, fmt.Sprintf("what comes after it got %+v", after), wholeAnswer, after.text)
 			if tt.got != "" {
-				if got := <-agent.got; got != tt.got {
-					t.Errorf("the agent got %q, want %q", got, tt.got)
-				}
+				expect.Equal(t, "the agent", tt.got, <-agent.got)
 			}
 			x := r.record()[1]
 			if !slices.ContainsFunc(x.Notes, func(n string) bool {
@@ -233,9 +227,7 @@ func TestHold(t *testing.T) {
 			}) {
 				t.Errorf("the record has notes %q, want %s", x.Notes, tt.note)
 			}
-			if got := string(x.Request.Body.Data); got != tt.request {
-				t.Errorf("recorded is %q, want %q", got, tt.request)
-			}
+			expect.Equal(t, "recorded", tt.request, string(x.Request.Body.Data))
 			switch {
 			case tt.text == "" && (x.Fault == nil || x.Fault.Side != "proxy" || x.Fault.Kind != capture.KindInjected):
 				t.Errorf("the record has the fault %v", x.Fault)
@@ -258,9 +250,7 @@ func TestHeldIsLetGoWhenTheClientLeaves(t *testing.T) {
 	leave()
 	call.end(t)
 	waiting(t, desk, 0)
-	if got := <-agent.got; got != "POST /rpc  "+askOnce {
-		t.Errorf("the agent got %q", got)
-	}
+	expect.Equal(t, "the agent", "POST /rpc  "+askOnce, <-agent.got)
 }
 
 // An agent closes a connection to which nothing is sent; the request gets to it on another one.
@@ -276,9 +266,7 @@ func TestHeldWhileTheAgentCloses(t *testing.T) {
 	m := waiting(t, desk, 1)[0]
 	agent.stop()
 	until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
-	if err := desk.LetGo(m.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, desk.LetGo(m.ID))
 	call.end(t)
 	if call.text != wholeAnswer || call.err != nil {
 		t.Errorf("got %+v", call)
@@ -292,7 +280,7 @@ func TestHeldWhileTheAgentCloses(t *testing.T) {
 func TestHeldWhenTheProxyStops(t *testing.T) {
 	t.Parallel()
 	agent, desk := newWitness(t, wholeAnswer), hold.NewDesk()
-	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Hold, o.Grace = desk, testTimeout }, "a="+agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Hold, o.Grace = desk, must.Patience }, "a="+agent.URL)
 	desk.Set(&hold.Want{Answers: true, Match: sends})
 	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
 	waiting(t, desk, 1)
@@ -338,9 +326,7 @@ func TestPassesWhatCannotBeHeld(t *testing.T) {
 			r := newRig(t, withDesk(desk), "a="+agent.URL)
 			desk.Set(&tt.want)
 			resp, err := tt.ask(newClient(t), "http://"+r.tap(0).Addr()+"/rpc")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer resp.Body.Close()
 			text, err := io.ReadAll(resp.Body)
 			if err != nil || resp.StatusCode != 200 || len(text) == 0 {
@@ -366,9 +352,7 @@ func TestHeldIsNotTooLate(t *testing.T) {
 	desk.Set(&hold.Want{Requests: true, Match: sends})
 	call := askBeside(t.Context(), newClient(t), "http://"+r.tap(0).Addr()+"/rpc", askOnce)
 	call.end(t)
-	if call.status != http.StatusGatewayTimeout {
-		t.Errorf("got %+v, want 504", call)
-	}
+	expect.Equal(t, "", http.StatusGatewayTimeout, call.status)
 	waiting(t, desk, 0)
 	if x := r.record()[0]; x.Fault == nil || x.Fault.Side != "proxy" || x.FaultMade() == "" {
 		t.Errorf("the record has the fault %v and notes %q", x.Fault, x.Notes)
@@ -453,13 +437,9 @@ func TestHoldOverTLS(t *testing.T) {
 			agent.CloseClientConnections()
 			until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
 		}
-		if err := desk.LetGo(m.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, desk.LetGo(m.ID))
 		answer := until(t, desk, func(held []hold.Message) bool { return len(held) == 1 && held[0].Answer })[0]
-		if err := desk.LetGo(answer.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, desk.LetGo(answer.ID))
 		call.end(t)
 		if call.text != askOnce || call.err != nil {
 			t.Errorf("got %+v", call)
@@ -501,10 +481,7 @@ func TestWaysOnWhichNothingIsHeld(t *testing.T) {
 	desk = hold.NewDesk()
 	f := newForwardRig(t, func(o *proxy.Options) { o.Hold = desk })
 	client := newClient(t)
-	through, err := url.Parse(f.forward.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	through := must.Get(url.Parse(f.forward.URL()))(t)
 	client.Transport.(*http.Transport).Proxy = http.ProxyURL(through)
 	passes(desk, client, newAgent(t, echo).URL+"/", "what comes through the forward proxy is not held")
 }
@@ -521,13 +498,9 @@ func TestHeldUntilTheAgentIsGone(t *testing.T) {
 	agent.CloseClientConnections()
 	agent.Close()
 	until(t, desk, func(held []hold.Message) bool { return held[0].AgentLeft })
-	if err := desk.LetGo(m.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, desk.LetGo(m.ID))
 	call.end(t)
-	if call.err == nil {
-		t.Errorf("got %+v", call)
-	}
+	expect.Error(t, fmt.Sprintf("%+v", call), call.err)
 	if x := r.record()[0]; x.Fault == nil || x.Fault.Kind != "unreachable" || x.Fault.Side != "agent" {
 		t.Errorf("the record has the fault %v", x.Fault)
 	}

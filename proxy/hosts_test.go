@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/listener"
 	"a2atap/proxy/must"
@@ -109,7 +110,7 @@ func TestHostsOfTaps(t *testing.T) {
 				}
 				return
 			}
-			want := capture.Fault{Kind: relay.KindRefused, Side: relay.SideClient}
+			want := capture.TransportFault{Kind: relay.KindRefused, Side: relay.SideClient}
 			if status != 421 || mark != relay.KindRefused || x.Fault == nil || x.Fault.Kind != want.Kind ||
 				x.Fault.Side != want.Side || x.Response != nil {
 				t.Errorf("got %d %s %s, recorded %+v", status, mark, text, x.Fault)
@@ -134,9 +135,7 @@ func TestHostRefusalSaysWhatToDo(t *testing.T) {
 		t.Errorf("noticed %q", text)
 	}
 	r.record()
-	if len(r.notices) != 1 {
-		t.Errorf("noticed %q, want it once", r.notices)
-	}
+	expect.Equal(t, r.notices, 1, len(r.notices))
 }
 
 // Beside a target in absolute form Host is ignored: a client that takes a tap for its proxy is told what it needs, and one
@@ -145,9 +144,7 @@ func TestAbsoluteTargetsSayWhatToDo(t *testing.T) {
 	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
 	r := newRig(t, nil, "booker="+agent.URL)
 	_, _, text := ask(t, r.tap(0).Addr(), "GET ws://evil.example/ HTTP/1.1\r\nHost: "+r.tap(0).Addr()+"\r\n\r\n")
-	if !strings.Contains(text, "needs a forward proxy") {
-		t.Errorf("the tap says %s", text)
-	}
+	expect.Contains(t, "the tap", "needs a forward proxy", text)
 	f := newForwardRig(t, nil)
 	for _, target := range []string{"ws://any.example/", "WSS://any.example", "ftp://127.0.0.1/", "x://"} {
 		status, mark, text := ask(t, f.forward.Addr(), "GET "+target+" HTTP/1.1\r\nHost: any.example\r\n\r\n")

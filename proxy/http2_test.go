@@ -14,6 +14,9 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/proxy/recording"
 )
 
@@ -47,7 +50,7 @@ func newHTTP2Client(t *testing.T) *http.Client {
 	transport := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
+	return &http.Client{Transport: transport, Timeout: 4 * must.Patience}
 }
 
 // A tap takes HTTP/2 on the port of HTTP/1.1, to agents in the clear and on TLS, and records both.
@@ -66,9 +69,7 @@ func TestHTTP2ThroughTap(t *testing.T) {
 			}, "echo="+agent.URL)
 			_, got := fetch(t, newHTTP2Client(t), "POST", r.tap(0).URL(), strings.NewReader("hello"))
 			want := fmt.Sprintf(`{"proto":"HTTP/2.0","host":%q,"got":"hello"}`, agent.Listener.Addr())
-			if got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
+			expect.Equal(t, "", want, got)
 			x := r.record()[0]
 			h := capture.ParseRequestHead(x.Request.Head)
 			if h.Version != "HTTP/2" || h.Fields.Get("Host") != r.tap(0).Addr() || len(h.Bad) > 0 || x.Fault != nil ||
@@ -174,17 +175,11 @@ func TestHTTP2ThroughForward(t *testing.T) {
 // An agent of HTTP/2 that is not there is a 502 inside TLS, for a client that may speak HTTP/1.1, and no answer at all for
 // one that may not.
 func TestHTTP2ThroughForwardToNobody(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
 	f := newForwardRig(t, nil)
 	client := f.client("")
 	transport := client.Transport.(*http.Transport)
 	transport.ForceAttemptHTTP2 = true
-	if res, got := get(t, client, "https://"+address); res.StatusCode != 502 || !strings.Contains(got, "connect to the agent") {
+	if res, got := get(t, client, "https://"+nobody.Address(t)); res.StatusCode != 502 || !strings.Contains(got, "connect to the agent") {
 		t.Errorf("got %d, %s", res.StatusCode, got)
 	}
 }
@@ -233,9 +228,7 @@ func TestWebhooksOverHTTP2(t *testing.T) {
 	})
 	r := newRig(t, withWebhooks, "x="+agent.URL)
 	_, answer := post(t, newHTTP2Client(t), r.tap(0).URL(), setConfig(receiver.URL))
-	if answer != setConfig(receiver.URL) {
-		t.Errorf("the client got %s", answer)
-	}
+	expect.Equal(t, "the client", setConfig(receiver.URL), answer)
 	addresses := given(got)
 	if len(addresses) != 1 {
 		t.Fatalf("the agent got %s", got)
@@ -284,9 +277,7 @@ func TestDeliveryOverHTTP2(t *testing.T) {
 			strings.Join(answer.Header["X-Receiver"], " ") != "HTTP/2.0 s planner/1" {
 			t.Errorf("the agent got %s, %.50q, %v, %v", answer.Status, text, answer.Header, answer.Trailer)
 		}
-		if want := "POST /h?x=1&validationToken=v " + body; last != want {
-			t.Errorf("the webhook got %.100q, want %.100q", last, want)
-		}
+		expect.Equal(t, "the webhook", "POST /h?x=1&validationToken=v "+body, last)
 	}
 	foreign := strings.Replace(at, "webhook/", "webhook/x", 1)
 	if answer, text := post(t, client, foreign, notification); answer.StatusCode != 403 || !strings.Contains(text, "--redaction-key") {
@@ -358,9 +349,7 @@ func TestDeliveriesAmongCallsOverHTTP2(t *testing.T) {
 		}
 	}
 	leave()
-	if err := <-done; err == nil {
-		t.Error("who left has an answer")
-	}
+	expect.Error(t, "who left has an answer", <-done)
 	<-left
 	conns := make(map[uint64]int)
 	gone := 0

@@ -18,7 +18,9 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -97,9 +99,7 @@ type result struct {
 func askHTTP2(t *testing.T, ctx context.Context, c *http.Client, url, kind, body string) (got result) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	req.Header.Set("Content-Type", kind)
 	res, err := c.Do(req)
 	var all []byte
@@ -161,9 +161,7 @@ func TestFaultsOverHTTP2(t *testing.T) {
 				c, url := newHTTP2Client(t), "http://"+r.tap(0).Addr()
 				c.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: 5_000 * window}
 				other, err := c.Get(url + "/wait") // on the same connection, from before to after
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				path, kind, body := "/", "application/json", askOnce
 				switch tt.ask {
 				case jsonStream:
@@ -218,9 +216,7 @@ func checkFaulted(t *testing.T, x *capture.Exchange, fault, broken string) {
 			t.Errorf("the record blames the %s: %s", x.Fault.Side, x.Fault.Detail)
 		}
 	}
-	if got != broken {
-		t.Errorf("the record has fault %+v, want %q", x.Fault, broken)
-	}
+	expect.Equal(t, fmt.Sprintf("the record has fault %+v", x.Fault), broken, got)
 }
 
 // A client that waits for what never comes gives its stream up, and no other.
@@ -238,10 +234,7 @@ func TestFaultsThatLastOverHTTP2(t *testing.T) {
 			agent := newDuplex(t)
 			r := newRig(t, withFaults(t, "a:"+tt.fault), "a="+agent.URL)
 			c, url := newHTTP2Client(t), "http://"+r.tap(0).Addr()
-			other, err := c.Get(url + "/wait")
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := must.Get(c.Get(url + "/wait"))(t)
 			ctx, giveUp := context.WithCancel(context.Background())
 			done := make(chan result, 1)
 			go func() { done <- askHTTP2(t, ctx, c, url+tt.path, "application/grpc", messageText(0)) }()
@@ -274,18 +267,12 @@ func TestFaultsOfAnotherWire(t *testing.T) {
 	agent := newDuplex(t)
 	r := newRig(t, withFaults(t, "a:grpc-status=ABORTED@#1"), "a="+agent.URL)
 	c, url := newHTTP2Client(t), "http://"+r.tap(0).Addr()
-	if got := askHTTP2(t, context.Background(), c, url, "application/json", askOnce); got.text != wholeAnswer {
-		t.Errorf("got %v", got)
-	}
+	expect.Equal(t, "", wholeAnswer, askHTTP2(t, context.Background(), c, url, "application/json", askOnce).text)
 	want := "tap a: --fault grpc-status=ABORTED@#1 is made in calls over gRPC alone; a client calls over HTTP/2"
-	if got := r.notice(); got != want {
-		t.Errorf("told %q, want %q", got, want)
-	}
+	expect.Equal(t, "told", want, r.notice())
 	for i, want := range []string{"10", "0"} {
-		got := askHTTP2(t, context.Background(), c, url+sendPath, "application/grpc", messageText(0))
-		if got.grpc != want {
-			t.Errorf("call %d: got %v", i+1, got)
-		}
+		expect.Equal(t, fmt.Sprintf("call %d", i+1),
+			want, askHTTP2(t, context.Background(), c, url+sendPath, "application/grpc", messageText(0)).grpc)
 	}
 }
 
@@ -316,12 +303,9 @@ func TestLateTrailersOnly(t *testing.T) {
 		w.Header().Set("Grpc-Status", "5")
 	})
 	r := newRig(t, withFaults(t, "a:delay=1ms"), "a="+agent.URL)
-	conn, err := net.Dial("tcp", r.tap(0).Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", r.tap(0).Addr()))(t)
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(testTimeout))
+	conn.SetDeadline(time.Now().Add(must.Patience))
 	write(t, conn, http2.ClientPreface)
 	f := http2.NewFramer(conn, conn)
 	f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -337,10 +321,7 @@ func TestLateTrailersOnly(t *testing.T) {
 	f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true})
 	f.WriteData(1, true, []byte(messageText(0))[:5_000])
 	for {
-		frame, err := f.ReadFrame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		frame := must.Get(f.ReadFrame())(t)
 		if head, ok := frame.(*http2.MetaHeadersFrame); ok {
 			if !head.StreamEnded() {
 				t.Errorf("the head does not end the stream: %v", head)

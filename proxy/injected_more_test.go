@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/x509"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -13,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
@@ -54,9 +52,7 @@ func TestFaultsThatLast(t *testing.T) {
 				return isFact && f.Note != "" && tt.events == "" || isEvent && e.Event.K == 2
 			})
 			giveUp()
-			if err := <-done; !errors.Is(err, context.Canceled) {
-				t.Errorf("got %v", err)
-			}
+			expect.ErrorIs(t, "", context.Canceled, <-done)
 			r.follow(func(s capture.Step) bool { _, closed := s.What.(capture.Closed); return closed })
 			if got := agent.asked.Load(); got != tt.asked {
 				t.Errorf("the agent got %d requests, want %d", got, tt.asked)
@@ -65,9 +61,7 @@ func TestFaultsThatLast(t *testing.T) {
 			if x.Fault == nil || x.Fault.Kind != "client-left" || x.FaultMade() != tt.fault {
 				t.Errorf("the record has fault %v and notes %q", x.Fault, x.Notes)
 			}
-			if got := recordedAnswer(x); got != tt.events {
-				t.Errorf("recorded %q, want %q", got, tt.events)
-			}
+			expect.Equal(t, "recorded", tt.events, recordedAnswer(x))
 		})
 	}
 }
@@ -84,9 +78,7 @@ func TestFaultThatLastsWhenTheProxyStops(t *testing.T) {
 	}()
 	r.follow(func(s capture.Step) bool { f, ok := s.What.(capture.Fact); return ok && f.Note != "" })
 	x := r.record()[0]
-	if err := <-done; err == nil {
-		t.Error("the client got an answer")
-	}
+	expect.Error(t, "the client got an answer", <-done)
 	if x.Fault == nil || x.Fault.Kind != "shutdown" {
 		t.Errorf("the record has %v", x.Fault)
 	}
@@ -108,9 +100,7 @@ func TestWhichCallsGetFaults(t *testing.T) {
 		resp, _ := get(t, c, url+"/.well-known/agent-card.json")
 		got = append(got, resp.StatusCode)
 	}
-	if diff := cmp.Diff([]int{200, 200, 500, 501, 501, 200, 200, 200, 404}, got); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "", []int{200, 200, 500, 501, 501, 200, 200, 200, 404}, got)
 	all := r.record()
 	conns := map[uint64]bool{}
 	for i, x := range all {
@@ -119,9 +109,7 @@ func TestWhichCallsGetFaults(t *testing.T) {
 			t.Errorf("exchange %d was answered with %d and has notes %q", i+1, got[i], x.Notes)
 		}
 	}
-	if len(conns) != 1 {
-		t.Errorf("%d connections", len(conns))
-	}
+	expect.Equal(t, "connections", 1, len(conns))
 }
 
 // A fault is made in what comes over TLS, too, and where the agent was silent on a connection before.
@@ -149,7 +137,7 @@ func TestFaultsOfPipelinedCalls(t *testing.T) {
 	r := newRig(t, withFaults(t, "a:status=503@#2", "a:duplicate-event=1", "a:content-type=text/plain@#5"), "a="+agent.URL)
 	conn := must.Get(net.Dial("tcp", r.tap(0).Addr()))(t)
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(testTimeout))
+	conn.SetDeadline(time.Now().Add(must.Patience))
 	var all strings.Builder
 	for _, body := range []string{askOnce, askOnce, askStream, askOnce, askOnce} {
 		req, _ := http.NewRequest("POST", "http://"+r.tap(0).Addr()+"/", strings.NewReader(body))

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/injection"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -64,10 +65,7 @@ func withFaults(t *testing.T, flags ...string) func(*proxy.Options, *recording.O
 	t.Helper()
 	return func(o *proxy.Options, _ *recording.Options) {
 		for _, flag := range flags {
-			spec, err := injection.Parse(flag)
-			if err != nil {
-				t.Fatal(err)
-			}
+			spec := must.Get(injection.Parse(flag))(t)
 			o.Faults = append(o.Faults, spec)
 		}
 	}

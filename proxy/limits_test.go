@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/relay"
@@ -49,12 +50,8 @@ func TestLimits(t *testing.T) {
 	for _, e := range record[1].Response.Events {
 		raw = append(raw, fmt.Sprintf("%d+%d", len(e.Raw), e.Dropped))
 	}
-	if diff := cmp.Diff([]string{"50+58", "9+0", "50+58", "9+0", "50+58", "9+0"}, raw); diff != "" {
-		t.Errorf("events: want -, got +:\n%s", diff)
-	}
-	if stats := r.recorder.Stats(); stats.LostBytes != 0 {
-		t.Errorf("limits are counted as losses: %+v", stats)
-	}
+	expect.Same(t, "events", []string{"50+58", "9+0", "50+58", "9+0", "50+58", "9+0"}, raw)
+	expect.Equal(t, "limits are counted as losses", 0, r.recorder.Stats().LostBytes)
 }
 
 // A head that is longer than we take is refused by us, and says so, whatever the agent would do: client and record can
@@ -190,10 +187,10 @@ func TestTrailersAndInterimAnswers(t *testing.T) {
 	c.AnswerBody(0, []byte("b"))
 	c.RequestEnd(0, []byte("X-Q: 1\r\n"))
 	c.AnswerEnd(0, []byte("X-A: 1\r\n"))
-	c.Fault(0, relay.Fault{Kind: relay.KindReset, Side: relay.SideAgent, Detail: "first"})
-	c.Fault(0, relay.Fault{Kind: relay.KindTimeout, Side: relay.SideProxy})
+	c.Fault(0, relay.TransportError{Kind: relay.KindReset, Side: relay.SideAgent, Detail: "first"})
+	c.Fault(0, relay.TransportError{Kind: relay.KindTimeout, Side: relay.SideProxy})
 	c.Ended(0)
-	c.Fault(-1, relay.Fault{Kind: relay.KindUnsolicited, Side: relay.SideAgent, Bytes: []byte("what?")})
+	c.Fault(-1, relay.TransportError{Kind: relay.KindUnsolicited, Side: relay.SideAgent, Bytes: []byte("what?")})
 	c.Request(1, []byte("GET / HTTP/1.1\r\nUpgrade: odd\r\n\r\n"))
 	c.RequestEnd(1, nil)
 	c.Answer(1, []byte("HTTP/1.1 101 Switching Protocols\r\n\r\n"))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
@@ -18,9 +19,7 @@ func newUnservedProxy(t *testing.T) *Proxy {
 	p := must.Get(New(Options{Recorder: recorder, AllowRemote: true}))(t)
 	t.Cleanup(func() {
 		p.Close()
-		if err := recorder.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, recorder.Close(context.Background()))
 	})
 	return p
 }

@@ -26,6 +26,7 @@ type Options struct {
 
 	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
 	AllowRemote bool // taps may listen on addresses that other machines reach
+	NoCallers   bool // nobody looks which processes clients are, and they go by what they say
 
 	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
 	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // TestOrderIsCausal lets clients act upon what they have read, over every way in: nothing that they do stands in the
@@ -47,7 +48,7 @@ func TestOrderIsCausal(t *testing.T) {
 					r = newRig(t, nil, "booker="+agent.URL)
 					at = "http://" + r.tap(0).Addr()
 					for i := range clients {
-						clients[i] = &http.Client{Transport: &http.Transport{}, Timeout: 4 * testTimeout}
+						clients[i] = &http.Client{Transport: &http.Transport{}, Timeout: 4 * must.Patience}
 					}
 				} else {
 					f := newForwardRig(t, nil)
@@ -91,13 +92,8 @@ func (c *caller) post() {
 	if c.n++; c.turns {
 		client = c.clients[c.n%2]
 	}
-	res, err := client.Post(c.at+"/rpc", "application/json", http.NoBody)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		c.t.Fatal(err)
-	}
+	res := must.Get(client.Post(c.at+"/rpc", "application/json", http.NoBody))(c.t)
+	must.Get(io.Copy(io.Discard, res.Body))(c.t)
 	res.Body.Close()
 	if c.fresh {
 		client.CloseIdleConnections()
@@ -108,10 +104,7 @@ func (c *caller) post() {
 func (c *caller) converse(next chan<- struct{}) {
 	c.t.Helper()
 	go func() { next <- struct{}{} }()
-	res, err := c.clients[1].Get(c.at + "/events")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	res := must.Get(c.clients[1].Get(c.at + "/events"))(c.t)
 	defer res.Body.Close()
 	in := bufio.NewReader(res.Body)
 	for n := range orderRounds / 4 {
@@ -119,16 +112,12 @@ func (c *caller) converse(next chan<- struct{}) {
 			next <- struct{}{}
 		}
 		for range 2 {
-			if _, err := in.ReadString('\n'); err != nil {
-				c.t.Fatal(err)
-			}
+			must.Get(in.ReadString('\n'))(c.t)
 		}
 		c.post()
 	}
 	close(next)
-	if _, err := io.Copy(io.Discard, in); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(io.Copy(io.Discard, in))(c.t)
 }
 
 // checkOrder holds steps against the order in which their exchanges, one after the other, must stand. With events the
@@ -177,9 +166,7 @@ func (r *rig) steps() []capture.Step {
 	r.close()
 	var all []capture.Step
 	for s, err := range r.memory.Steps(context.Background(), 1) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		all = append(all, s)
 	}
 	return all

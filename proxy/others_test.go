@@ -11,6 +11,8 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -24,9 +26,7 @@ func TestAgentsThatNameOneAnother(t *testing.T) {
 	want := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, r.tap(0).Addr(),
 		r.tap(1).Addr())
 	for n := range 2 {
-		if got := bodyOf(askCard(t, r.tap(n).Addr())); got != want {
-			t.Errorf("%s: got %s, want %s", r.tap(n).Name(), got, want)
-		}
+		expect.Equal(t, r.tap(n).Name(), want, bodyOf(askCard(t, r.tap(n).Addr())))
 	}
 }
 
@@ -43,15 +43,12 @@ func TestFurtherTap(t *testing.T) {
 	if further.Name() != "booker:"+port || further.Agent().String() != "http://localhost:"+port {
 		t.Errorf("got %s in front of %s", further.Name(), further.Agent())
 	}
-	if want := `{"url":"http://` + further.Addr() + `/rpc"}`; first != want {
-		t.Errorf("got %s, want %s", first, want)
-	}
+	expect.Equal(t, "", `{"url":"http://`+further.Addr()+`/rpc"}`, first)
 	if again := bodyOf(askCard(t, r.tap(0).Addr())); again != first || len(r.proxy.Taps()) != 2 {
 		t.Errorf("got %s and %d taps", again, len(r.proxy.Taps()))
 	}
-	if got, want := bodyOf(askCard(t, further.Addr())), `{"url":"http://`+further.Addr()+`/deep"}`; got != want {
-		t.Errorf("through the further tap: got %s, want %s", got, want)
-	}
+	expect.Equal(t, "through the further tap",
+		`{"url":"http://`+further.Addr()+`/deep"}`, bodyOf(askCard(t, further.Addr())))
 	record := r.record()
 	if len(record) != 3 || record[2].Agent.Name != "booker:"+port || len(record[0].Notes) != 0 {
 		t.Errorf("got %+v", record[len(record)-1])
@@ -68,12 +65,8 @@ func TestFurtherTapsAreLimited(t *testing.T) {
 	r := newRig(t, nil, "http://"+agent.addr)
 	askCard(t, r.tap(0).Addr())
 	taps := r.proxy.Taps()
-	if len(taps) != 1+32 {
-		t.Errorf("%d taps are open", len(taps))
-	}
-	if taps[1].Name() != "localhost:1" {
-		t.Errorf("got name %s", taps[1].Name())
-	}
+	expect.Equal(t, "taps are open", 1+32, len(taps))
+	expect.Equal(t, "name", "localhost:1", taps[1].Name())
 	notes := r.record()[0].Notes
 	if len(notes) != 100-32 || !strings.Contains(notes[0], "which is not tapped: traffic there is not observed (32 "+
 		"further taps are open already") {
@@ -91,9 +84,7 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 	agent.answer = agent.sized(card)
 	r := newRig(t, nil, "booker=http://"+agent.addr)
 	for range 2 {
-		if got := bodyOf(askCard(t, r.tap(0).Addr())); got != agent.expand(card) {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, "", agent.expand(card), bodyOf(askCard(t, r.tap(0).Addr())))
 	}
 	var want []string
 	for _, url := range []string{
@@ -104,19 +95,13 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 			agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
 	}
 	for i := range want {
-		if got := r.notice(); got != want[i] {
-			t.Errorf("notice %q, want %q", got, want[i])
-		}
+		expect.Equal(t, "notice", want[i], r.notice())
 	}
 	record := r.record()
 	for _, x := range record {
-		if diff := cmp.Diff(want, x.Notes); diff != "" {
-			t.Errorf("notes: want -, got +:\n%s", diff)
-		}
+		expect.Same(t, "notes", want, x.Notes)
 	}
-	if len(r.notices) != len(want) {
-		t.Errorf("got notices %q", r.notices)
-	}
+	expect.Equal(t, r.notices, len(want), len(r.notices))
 }
 
 // Addresses of gRPC lead to taps as those of the other bindings do, in the form that they have: to the tap itself where
@@ -140,9 +125,7 @@ func TestAddressesOfGRPC(t *testing.T) {
 	}
 	want := strings.NewReplacer("https:", "http:", "GRPCS", "GRPC", "ADDR", r.tap(0).Addr(), "localhost:"+port, further.Addr(),
 		"0.0.0.0:"+port, further.Addr(), "[::]:"+port, further.Addr()).Replace(card)
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect.Equal(t, "", want, got)
 	if x := r.record()[0]; len(x.Notes) > 0 || len(r.proxy.Taps()) != 2 {
 		t.Errorf("got notes %q, %d taps", x.Notes, len(r.proxy.Taps()))
 	}
@@ -161,9 +144,7 @@ func TestAddressOfGRPCWithTLS(t *testing.T) {
 		`"protocolBinding":"GRPC"},{"url":"grpcs://%s","protocolBinding":"GRPC"}]}`, address, address)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.RootCAs = rootsOf(agent) }, "booker="+agent.URL)
 	_, got := get(t, newHTTP2Client(t), r.tap(0).URL()+"/.well-known/agent-card.json")
-	if want := strings.Replace(card, "grpcs://"+address, "grpc://"+r.tap(0).Addr(), 1); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect.Equal(t, "", strings.Replace(card, "grpcs://"+address, "grpc://"+r.tap(0).Addr(), 1), got)
 	want := []string{
 		"booker advertises " + address + " (gRPC)" + capture.NotTapped +
 			" (the tap there speaks no TLS, and without a scheme clients may)",
@@ -180,19 +161,14 @@ func TestAlias(t *testing.T) {
 		`"additionalInterfaces":[{"url":"https://booker.example:443/b"},{"url":"http://planner.example:8080/"}]}`)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) {
 		for _, flag := range []string{"booker=https://booker.example", "planner=http://planner.example:8080/ignored"} {
-			alias, err := proxy.ParseAlias(flag)
-			if err != nil {
-				t.Fatal(err)
-			}
+			alias := must.Get(proxy.ParseAlias(flag))(t)
 			o.Aliases = append(o.Aliases, alias)
 		}
 	}, "booker=http://"+agent.addr, "planner=http://"+other.addr)
 	b, p := r.tap(0).Addr(), r.tap(1).Addr()
 	want := fmt.Sprintf(`{"url":"http://%s/a2a","additionalInterfaces":[{"url":"http://%s/b"},{"url":"http://%s/"}]}`,
 		b, b, p)
-	if got := bodyOf(askCard(t, b)); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", want, bodyOf(askCard(t, b)))
 	if notes := r.record()[0].Notes; len(notes) != 0 {
 		t.Errorf("got notes %q", notes)
 	}
@@ -205,9 +181,7 @@ func TestCardThatNamesTheTap(t *testing.T) {
 	_, port, _ := strings.Cut(r.tap(0).Addr(), ":")
 	card := `{"url":"http://localhost:` + port + `/"}`
 	agent.answer = agent.sized(card)
-	if got := bodyOf(askCard(t, r.tap(0).Addr())); got != card {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, "", card, bodyOf(askCard(t, r.tap(0).Addr())))
 	if x := r.record()[0]; len(x.Notes) != 0 || len(r.proxy.Taps()) != 1 {
 		t.Errorf("got notes %q, %d taps", x.Notes, len(r.proxy.Taps()))
 	}
@@ -220,9 +194,7 @@ func TestSignedCard(t *testing.T) {
 	agent.answer = agent.sized(`{"signatures":[{"protected":"e30","signature":"x"}],"url":"/"}`)
 	askCard(t, tap)
 	agent.answer = agent.sized(`{"signatures":[{"protected":"e30","signature":"x"}],"url":"http://ADDR/"}`)
-	if got := bodyOf(askCard(t, tap)); !strings.Contains(got, tap) {
-		t.Errorf("got %s", got)
-	}
+	expect.Contains(t, "", tap, bodyOf(askCard(t, tap)))
 	if text := r.notice(); !strings.Contains(text, "booker is signed") || !strings.Contains(text, "forward mode") {
 		t.Errorf("notice %q", text)
 	}
@@ -234,7 +206,5 @@ func TestSignedCard(t *testing.T) {
 		"response.body#/url":              "http://" + tap + "/",
 		"request.header[Accept-Encoding]": "identity",
 	}
-	if diff := cmp.Diff(wantNow, now(record[1])); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "", wantNow, now(record[1]))
 }

@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hold"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -41,11 +42,8 @@ func TestRecordedIsSent(t *testing.T) {
 				desk.Set(&hold.Want{Requests: true, Answers: true, Match: func(*capture.Exchange) bool { return seed%4 == 3 }})
 				letGoAll(t, desk)
 			}
-			conn, err := net.Dial("tcp", r.tap(0).Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			conn.SetDeadline(time.Now().Add(4 * testTimeout))
+			conn := must.Get(net.Dial("tcp", r.tap(0).Addr()))(t)
+			conn.SetDeadline(time.Now().Add(4 * must.Patience))
 			exchangeMessages(t, conn, "POST / HTTP/1.1", r.tap(0).Addr(), requests, answers, random)
 			conn.Close()
 			record := r.record()

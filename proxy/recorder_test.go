@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -45,20 +48,14 @@ func (s *testSink) Append(steps ...capture.Step) error {
 func (s *testSink) exchanges(t *testing.T) ([]*capture.Exchange, capture.Info) {
 	t.Helper()
 	all := capturetest.ReadAll(t, s)
-	info, err := s.Info(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all, info
+	return all, must.Get(s.Info(context.Background()))(t)
 }
 
 func closeRecorder(t *testing.T, r *recording.Recorder) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	defer cancel()
-	if err := r.Close(ctx); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, r.Close(ctx))
 }
 
 const requestHead = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -91,9 +88,7 @@ func TestFullQueuePasses(t *testing.T) {
 	for x := 2; x < 20; x++ {
 		observeExchange(c, x, 3000) // the last ones leave no trace
 	}
-	if err := <-told; !errors.Is(err, recording.ErrBehind) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", recording.ErrBehind, <-told)
 	close(sink.gate)
 	closeRecorder(t, r)
 	all, info := sink.exchanges(t)
@@ -108,9 +103,7 @@ func TestFullQueuePasses(t *testing.T) {
 	}
 	var total int64
 	for _, x := range all {
-		if x.State != capture.StateClosed {
-			t.Errorf("exchange %d is %v", x.Seq, x.State)
-		}
+		expect.Equal(t, fmt.Sprintf("exchange %d", x.Seq), capture.StateClosed, x.State)
 		total += int64(len(x.Request.Head) + len(x.Response.Head) + len(x.Response.Body.Data))
 	}
 	sent := int64(20*(len(requestHead)+len("HTTP/1.1 200 OK\r\n\r\n")) + 20_000 + 18*3000)
@@ -154,9 +147,7 @@ func TestLargeBodyLeavesRoom(t *testing.T) {
 	if len(body.Data) != 10_000 || body.Dropped != 990_500 || body.Size != 1_000_500 || !body.Complete {
 		t.Errorf("the large body: size %d, %d kept, %d dropped", body.Size, len(body.Data), body.Dropped)
 	}
-	if n := len(all[10].Response.Events); n != 15 {
-		t.Errorf("%d events of the stream are recorded, want 15", n)
-	}
+	expect.Equal(t, "events of the stream are recorded", 15, len(all[10].Response.Events))
 }
 
 func TestFullQueueWaits(t *testing.T) {
@@ -195,9 +186,7 @@ func TestFullQueueStops(t *testing.T) {
 	})
 	c := r.Conn(capture.Peer{}, "")
 	observeExchange(c, 0, 50_000)
-	if err := <-stopped; !errors.Is(err, recording.ErrBehind) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", recording.ErrBehind, <-stopped)
 	close(sink.gate)
 	observeExchange(c, 1, 10) // after the end nothing is recorded, room or not
 	closeRecorder(t, r)
@@ -216,9 +205,7 @@ func TestFailingSinkStops(t *testing.T) {
 		OnStop: func(err error) { stopped <- err },
 	})
 	observeExchange(r.Conn(capture.Peer{}, ""), 0, 10)
-	if err := <-stopped; err.Error() != "disk is full" {
-		t.Errorf("got %v", err)
-	}
+	expect.Equal(t, "", "disk is full", (<-stopped).Error())
 	if err := r.Close(context.Background()); err == nil || err.Error() != "record: disk is full" {
 		t.Errorf("Close returned %v", err)
 	}
@@ -234,7 +221,7 @@ func TestFailingSink(t *testing.T) {
 	c := r.Conn(capture.Peer{}, "")
 	settle := func(exchanges uint64, lost int64) { // waits for the recording goroutine
 		t.Helper()
-		for ctx, cancel := context.WithTimeout(context.Background(), testTimeout); ; {
+		for ctx, cancel := context.WithTimeout(context.Background(), must.Patience); ; {
 			s := r.Stats()
 			if s.Exchanges == exchanges && s.LostBytes == lost {
 				cancel()
@@ -257,10 +244,7 @@ func TestFailingSink(t *testing.T) {
 	c.Ended(0)
 	sink.set(nil)
 	observeExchange(c, 2, 10)
-	ctx := context.Background()
-	if err := r.Close(ctx); !errors.Is(err, full) {
-		t.Errorf("Close returned %v", err)
-	}
+	expect.ErrorIs(t, "Close returned", full, r.Close(context.Background()))
 	if err := <-told; !errors.Is(err, full) || len(told) > 0 {
 		t.Errorf("got %v, and %d more", err, len(told))
 	}

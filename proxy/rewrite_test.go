@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
@@ -87,9 +86,7 @@ func TestOnlyURLTokensChange(t *testing.T) {
 			r := newRig(t, nil, "booker=http://"+agent.addr+"/rpc")
 			tap := r.tap(0).Addr()
 			want := length(strings.ReplaceAll(agent.expand(test.want), "TAP", tap))
-			if diff := cmp.Diff(want, askCard(t, tap)); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
+			expect.Same(t, "", want, askCard(t, tap))
 			x := r.record()[0]
 			if got := string(x.Response.Body.Data); got != agent.expand(test.card) {
 				t.Errorf("recorded %q, which is not what the agent sent", got)
@@ -157,9 +154,7 @@ func TestWhereCardsAre(t *testing.T) {
 			default:
 				want = strings.Replace(want, agent.addr, tap, 1)
 			}
-			if got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
+			expect.Equal(t, "", want, got)
 			if asked := agent.asked(); strings.Contains(asked, "Accept-Encoding: identity") != (test.rewritten &&
 				test.method == "GET") {
 				t.Errorf("the agent was asked\n%s", asked)
@@ -199,9 +194,7 @@ func TestAnswerBeforeTheCall(t *testing.T) {
 	request.Header.Set("Content-Type", "application/json")
 	answer := must.Get(newClient(t).Do(request))(t)
 	defer answer.Body.Close()
-	if answer.StatusCode != 200 {
-		t.Errorf("got %s", answer.Status)
-	}
+	expect.Equal(t, answer.Status, 200, answer.StatusCode)
 	writer.Close()
 }
 
@@ -245,9 +238,7 @@ func TestFramingOfCards(t *testing.T) {
 				want = answer
 			}
 			agent.answer = func(string, string) string { return answer }
-			if diff := cmp.Diff(want, askCard(t, tap)); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
+			expect.Same(t, "", want, askCard(t, tap))
 			if x := r.record()[0]; string(x.Response.Body.Data) != body || !x.Response.Body.Complete {
 				t.Errorf("recorded %+v", x.Response.Body)
 			}
@@ -274,9 +265,7 @@ func TestCompressedCard(t *testing.T) {
 	after := strings.Replace(card, agent.addr, tap, 1)
 	want := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nVary: "+
 		"Accept-Encoding\r\nContent-Length: %d\r\n\r\n%s", len(after), after)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "", want, got)
 	x := r.record()[0]
 	if !bytes.Equal(x.Response.Body.Data, zipped.Bytes()) || x.Response.Body.Decoded {
 		t.Errorf("recorded %q", x.Response.Body.Data)
@@ -317,9 +306,7 @@ func TestCardsThatPassAsTheyCame(t *testing.T) {
 			answer = agent.expand(answer)
 			agent.answer = func(string, string) string { return answer }
 			r := newRig(t, nil, "booker=http://"+agent.addr)
-			if got := askCard(t, r.tap(0).Addr()); got != answer {
-				t.Errorf("got %.300q, want %.300q", got, answer)
-			}
+			expect.Equal(t, "", answer, askCard(t, r.tap(0).Addr()))
 			notes := r.record()[0].Notes
 			if test.note == "" && len(notes) > 0 || test.note != "" &&
 				(len(notes) != 1 || !strings.Contains(notes[0], test.note)) {
@@ -333,12 +320,8 @@ func TestNoRewrite(t *testing.T) {
 	agent := newRawAgent(t, "")
 	agent.answer = agent.sized(`{"url":"http://ADDR/"}`)
 	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.NoRewrite = true }, "http://"+agent.addr)
-	if got := askCard(t, r.tap(0).Addr(), "Accept-Encoding: gzip"); got != agent.answer("", "") {
-		t.Errorf("got %q", got)
-	}
-	if asked := agent.asked(); !strings.Contains(asked, "Accept-Encoding: gzip\r\n") {
-		t.Errorf("the agent was asked %q", asked)
-	}
+	expect.Equal(t, "", agent.answer("", ""), askCard(t, r.tap(0).Addr(), "Accept-Encoding: gzip"))
+	expect.Contains(t, "the agent was asked", "Accept-Encoding: gzip\r\n", agent.asked())
 }
 
 // Where cards pass as they came, their addresses of gRPC are named: clients that follow them leave the tap.
@@ -358,16 +341,12 @@ func TestNoRewriteOfGRPC(t *testing.T) {
 			}
 		}
 		r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.NoRewrite = true }, "b=http://"+agent.addr)
-		if got := askCard(t, r.tap(0).Addr(), "Accept-Encoding: gzip"); got != agent.answer("", "") {
-			t.Errorf("got %q", got)
-		}
+		expect.Equal(t, "", agent.answer("", ""), askCard(t, r.tap(0).Addr(), "Accept-Encoding: gzip"))
 		want := "b advertises " + agent.addr + " (gRPC), which is not tapped: traffic there is not observed"
 		if x := r.record()[0]; len(x.Notes) != 1 || x.Notes[0] != want || len(x.Rewrites) > 0 {
 			t.Errorf("notes %q, rewritten %v", x.Notes, x.Rewrites)
 		}
-		if got := r.notice(); got != want {
-			t.Errorf("notice %q", got)
-		}
+		expect.Equal(t, "notice", want, r.notice())
 	}
 }
 
@@ -383,8 +362,6 @@ func TestAuthorityThatTheClientUsed(t *testing.T) {
 	} {
 		got := bodyOf(cardRequestOf(t, tap, "GET /.well-known/agent.json HTTP/1.1\r\nHost: "+host+
 			"\r\nConnection: close\r\n\r\n"))
-		if got != `{"url":"http://`+want+`/"}` {
-			t.Errorf("for Host %q got %s", host, got)
-		}
+		expect.Equal(t, "for Host "+host, `{"url":"http://`+want+`/"}`, got)
 	}
 }

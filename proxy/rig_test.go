@@ -15,6 +15,8 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/paralleltest"
 	"a2atap/proxy/recording"
 )
@@ -23,9 +25,6 @@ func TestMain(m *testing.M) {
 	paralleltest.AtOnce(8)
 	goleak.VerifyTestMain(m)
 }
-
-// testTimeout bounds what should happen at once. It is not reached when tests pass.
-const testTimeout = 30 * time.Second
 
 // A rig is a proxy with its recorder, between clients and agents of a test.
 type rig struct {
@@ -50,6 +49,7 @@ func newRig(t *testing.T, set func(*proxy.Options, *recording.Options), agents .
 	}
 	recorder := recording.Options{Sink: r.memory}
 	opts := proxy.Options{
+		NoCallers: true, // they are this process
 		OnNotice: func(text string) {
 			r.mu.Lock()
 			r.notices = append(r.notices, text)
@@ -62,10 +62,7 @@ func newRig(t *testing.T, set func(*proxy.Options, *recording.Options), agents .
 		set(&opts, &recorder)
 	}
 	for _, agent := range agents {
-		spec, err := proxy.ParseTap(agent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(proxy.ParseTap(agent))(t)
 		opts.Taps = append(opts.Taps, spec)
 	}
 	r.recorder = recording.New(recorder)
@@ -81,10 +78,8 @@ func newRig(t *testing.T, set func(*proxy.Options, *recording.Options), agents .
 		cancel()
 		select {
 		case err := <-done:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(testTimeout):
+			expect.OK(t, err)
+		case <-time.After(must.Patience):
 			t.Error("the proxy did not stop")
 		}
 	})
@@ -97,7 +92,7 @@ func newRig(t *testing.T, set func(*proxy.Options, *recording.Options), agents .
 
 // close ends the recording.
 func (r *rig) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	defer cancel()
 	_ = r.recorder.Close(ctx) // what it says is a test of its own
 	r.memory.Close()
@@ -126,7 +121,7 @@ func (r *rig) notice() string {
 	select {
 	case text := <-r.noticed:
 		return text
-	case <-time.After(testTimeout):
+	case <-time.After(must.Patience):
 		r.t.Fatal("no notice came")
 		return ""
 	}
@@ -145,7 +140,7 @@ func newClient(t *testing.T) *http.Client {
 	t.Helper()
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
+	return &http.Client{Transport: transport, Timeout: 4 * must.Patience}
 }
 
 // get fetches a URL, with header fields given as name, value, name, value.
@@ -159,9 +154,7 @@ func fetch(t *testing.T, client *http.Client, method, url string, body io.Reader
 ) {
 	t.Helper()
 	request, err := http.NewRequest(method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := 0; i+1 < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 		if header[i] == "Host" {
@@ -169,14 +162,10 @@ func fetch(t *testing.T, client *http.Client, method, url string, body io.Reader
 		}
 	}
 	answer, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return answer, string(text)
 }
 

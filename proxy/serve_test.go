@@ -6,14 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
@@ -52,13 +50,8 @@ func TestStreamIsRecordedAsItPasses(t *testing.T) {
 		raw = append(raw, string(e.Raw))
 		numbers = append(numbers, e.K)
 	}
-	want := []string{"data: first\n\n", ": comment\r\n\r\n", "data: second\n\n", "data: rest"}
-	if diff := cmp.Diff(want, raw); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{1, 0, 2, 3}, numbers); diff != "" {
-		t.Errorf("numbers: want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "", []string{"data: first\n\n", ": comment\r\n\r\n", "data: second\n\n", "data: rest"}, raw)
+	expect.Same(t, "numbers", []int{1, 0, 2, 3}, numbers)
 	if !x.Response.Stream || !x.Response.Body.Complete || !x.Response.Events[3].Unterminated {
 		t.Errorf("got %+v", x.Response)
 	}
@@ -85,9 +78,7 @@ func TestStopInMidStream(t *testing.T) {
 	defer answer.Body.Close()
 	r.follow(func(s capture.Step) bool { _, ok := s.What.(capture.ResponseEvent); return ok })
 	r.stop()
-	if _, err := io.ReadAll(answer.Body); err == nil {
-		t.Error("the client takes the stream for complete")
-	}
+	expect.Error(t, "the client takes the stream for complete", expect.Err(io.ReadAll(answer.Body)))
 	<-left
 	x := r.record()[0]
 	if x.State != capture.StateClosed || x.Fault == nil || x.Fault.Kind != "shutdown" || x.Fault.Side != "proxy" {
@@ -106,7 +97,7 @@ func TestGrace(t *testing.T) {
 		<-gate
 		io.WriteString(w, "done")
 	})
-	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Grace = testTimeout }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *recording.Options) { o.Grace = must.Patience }, agent.URL)
 	idle, err := net.Dial("tcp", r.tap(0).Addr()) // must not hold up the end
 	must.Do(t, err)
 	defer idle.Close()
@@ -133,9 +124,7 @@ func TestGrace(t *testing.T) {
 		conn.Close()
 	}
 	close(gate)
-	if text := <-got; text != "done" {
-		t.Errorf("got %q", text)
-	}
+	expect.Equal(t, "", "done", <-got)
 	<-stopped
 	if x := r.record()[0]; x.Fault != nil || !x.Response.Body.Complete {
 		t.Errorf("got %+v", x)
@@ -155,9 +144,7 @@ func TestPanickingRecorderLeavesTrafficAlone(t *testing.T) {
 			t.Errorf("got %q", text)
 		}
 	}
-	if err := <-lost; !strings.Contains(err.Error(), "panicked") {
-		t.Errorf("got %v", err)
-	}
+	expect.Contains(t, "", "panicked", (<-lost).Error())
 }
 
 type panicSink struct{}

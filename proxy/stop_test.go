@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
@@ -52,13 +53,11 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 	cancel()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(must.Patience):
 		t.Error("the proxy did not stop")
 	}
 	close(sink.gate)
-	if err := recorder.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, recorder.Close(context.Background()))
 }
 
 // After a panic of ours the relay tells nothing more of a connection: what it has left open is closed and said.
@@ -74,17 +73,13 @@ func TestAbandon(t *testing.T) {
 	defer tap.listener.Close()
 	l := newLink(tap, client)
 	l.Request(0, []byte("GET / HTTP/1.1\r\n\r\n"))
-	if n := l.abandon(); n != 1 {
-		t.Errorf("%d were open", n)
-	}
+	expect.Equal(t, "were open", 1, l.abandon())
 	select {
 	case <-p.inFlight.drained():
 	default:
 		t.Error("an exchange is still in flight")
 	}
-	if err := recorder.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, recorder.Close(context.Background()))
 	x, err := sink.Exchange(context.Background(), 1)
 	if err != nil || x.State != capture.StateClosed || x.Fault == nil || x.Fault.Side != "proxy" {
 		t.Errorf("got %+v, %v", x, err)

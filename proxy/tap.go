@@ -250,7 +250,7 @@ func (l *link) AnswerEnd(x int, trailer []byte) {
 }
 
 // Fault implements relay.Observer.
-func (l *link) Fault(x int, f relay.Fault) {
+func (l *link) Fault(x int, f relay.TransportError) {
 	if l.faults != nil {
 		f = l.faults.Fault(x, f)
 	}

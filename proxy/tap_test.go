@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/proxy/recording"
 )
 
@@ -28,21 +28,14 @@ func TestTapMapsOriginToOrigin(t *testing.T) {
 	})
 	host := strings.TrimPrefix(agent.URL, "http://")
 	r := newRig(t, nil, "booker="+agent.URL+"/a2a/v1?key=x")
-	if want := "http://" + r.tap(0).Addr() + "/a2a/v1?key=x"; r.tap(0).URL() != want {
-		t.Errorf("got URL %q, want %q", r.tap(0).URL(), want)
-	}
+	expect.Equal(t, "URL", "http://"+r.tap(0).Addr()+"/a2a/v1?key=x", r.tap(0).URL())
 	_, got := fetch(t, newClient(t), "POST", "http://"+r.tap(0).Addr()+"/a2a/v1;p?a;b", strings.NewReader("hello"))
-	if want := "POST " + host + " /a2a/v1;p?a;b hello"; got != want {
-		t.Errorf("the agent saw %q, want %q", got, want)
-	}
+	expect.Equal(t, "the agent saw", "POST "+host+" /a2a/v1;p?a;b hello", got)
 	x := r.record()[0]
 	if !strings.Contains(string(x.Request.Head), "Host: "+r.tap(0).Addr()+"\r\n") {
 		t.Errorf("the record does not keep the Host that the client used:\n%s", x.Request.Head)
 	}
-	want := capture.Peer{Name: "booker", Addr: host, URL: agent.URL + "/a2a/v1?key=x"}
-	if diff := cmp.Diff(want, x.Agent); diff != "" {
-		t.Errorf("agent: want -, got +:\n%s", diff)
-	}
+	expect.Same(t, "agent", capture.Peer{Name: "booker", Addr: host, URL: agent.URL + "/a2a/v1?key=x"}, x.Agent)
 	if string(x.Request.Body.Data) != "hello" || string(x.Response.Body.Data) != got {
 		t.Errorf("recorded %q and %q", x.Request.Body.Data, x.Response.Body.Data)
 	}
@@ -102,21 +95,19 @@ func TestSlowHeadIsCut(t *testing.T) {
 }
 
 func TestAgentDownIsRecordedAndTapLives(t *testing.T) {
-	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") })
-	address := agent.Listener.Addr().String()
-	agent.Close()
+	address := nobody.Address(t)
 	r := newRig(t, nil, "booker=http://"+address)
 	answer, _ := get(t, newClient(t), r.tap(0).URL())
 	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") == "" {
 		t.Fatalf("got %s, %v", answer.Status, answer.Header)
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatalf("the agent's port was taken meanwhile: %v", err)
-	}
-	again := &httptest.Server{Listener: listener, Config: &http.Server{Handler: agent.Config.Handler}}
-	again.Start()
-	t.Cleanup(again.Close)
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "here")
+	}))
+	agent.Listener.Close()
+	agent.Listener = must.Get(net.Listen("tcp", address))(t)
+	agent.Start()
+	t.Cleanup(agent.Close)
 	if _, text := get(t, newClient(t), r.tap(0).URL()); text != "here" {
 		t.Errorf("got %q", text)
 	}
@@ -134,9 +125,7 @@ func TestListenErrors(t *testing.T) {
 	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
-	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	own := fmt.Sprint(free.Addr().(*net.TCPAddr).Port)
-	free.Close()
+	_, own, _ := net.SplitHostPort(nobody.Address(t))
 	tests := []struct {
 		name   string
 		agents []string
@@ -200,15 +189,11 @@ func TestListenErrors(t *testing.T) {
 				t.Fatal("it opened")
 			}
 			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("got %q, want it to say %q", err, want)
-				}
+				expect.Contains(t, "", want, err.Error())
 			}
 		})
 	}
-	if _, err := proxy.New(proxy.Options{}); err == nil {
-		t.Error("a proxy without recorder was made")
-	}
+	expect.Error(t, "a proxy without recorder was made", expect.Err(proxy.New(proxy.Options{})))
 }
 
 func TestNotHTTPIsRecorded(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -25,17 +26,15 @@ func TestWebSocketPassesUnobserved(t *testing.T) {
 	tap := r.tap(0).Addr()
 	client := must.Get(net.Dial("tcp", tap))(t)
 	defer client.Close()
-	client.SetDeadline(time.Now().Add(4 * testTimeout))
+	client.SetDeadline(time.Now().Add(4 * must.Patience))
 	write(t, client, strings.Replace(ask, "HOST", tap, 1))
 	agent := must.Get(listener.Accept())(t)
 	defer agent.Close()
-	agent.SetDeadline(time.Now().Add(4 * testTimeout))
-	expect(t, agent, strings.Replace(ask, "HOST", listener.Addr().String(), 1))
+	agent.SetDeadline(time.Now().Add(4 * must.Patience))
+	receive(t, agent, strings.Replace(ask, "HOST", listener.Addr().String(), 1))
 	write(t, agent, take)
-	expect(t, client, take)
-	if text := r.notice(); !strings.Contains(text, "booker was upgraded to websocket") {
-		t.Errorf("notice %q", text)
-	}
+	receive(t, client, take)
+	expect.Contains(t, "notice", "booker was upgraded to websocket", r.notice())
 	payload := strings.Repeat("secret frame\x00", size/13)
 	for _, way := range [][2]net.Conn{{client, agent}, {agent, client}} {
 		sent := make(chan error, 1)
@@ -43,10 +42,8 @@ func TestWebSocketPassesUnobserved(t *testing.T) {
 			_, err := io.WriteString(way[0], payload)
 			sent <- err
 		}()
-		expect(t, way[1], payload)
-		if err := <-sent; err != nil {
-			t.Error(err)
-		}
+		receive(t, way[1], payload)
+		expect.OK(t, <-sent)
 	}
 	client.Close()
 	io.Copy(io.Discard, agent)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/nobody"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 )
@@ -33,20 +33,14 @@ func TestDelivery(t *testing.T) {
 	if answer.StatusCode != 202 || text != "taken" || answer.Header.Get("X-Receiver") != "yes" {
 		t.Errorf("the agent got %s, %q", answer.Status, text)
 	}
-	if got, want := hook.last(t), "POST /h?x=1&validationToken=v "+notification; got != want {
-		t.Errorf("the webhook got %q, want %q", got, want)
-	}
+	expect.Equal(t, "the webhook", "POST /h?x=1&validationToken=v "+notification, hook.last(t))
 	host := strings.TrimPrefix(hook.URL, "http://")
 	if hook.hosts[0] != host || hook.heads[0].Get("X-A2A-Notification-Token") != "s" {
 		t.Errorf("the webhook got Host %s, %v", hook.hosts[0], hook.heads[0])
 	}
 	x := r.record()[1]
-	if diff := cmp.Diff(capture.Peer{Name: "booker", How: "webhook"}, withoutAddr(x.Client)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(capture.Peer{Name: "planner", Addr: host, URL: hook.URL}, x.Agent); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", capture.Peer{Name: "booker", How: "webhook"}, withoutAddr(x.Client))
+	expect.Same(t, "", capture.Peer{Name: "planner", Addr: host, URL: hook.URL}, x.Agent)
 	head := string(x.Request.Head)
 	if !strings.HasPrefix(head, "POST /h?x=1&validationToken=v HTTP/1.1\r\nHost: "+host+"\r\n") ||
 		strings.Contains(head, "a2atap") || string(x.Request.Body.Data) != notification {
@@ -89,9 +83,7 @@ func TestDeliveriesAmongCalls(t *testing.T) {
 	for _, x := range r.record() {
 		conns[x.Conn]++
 	}
-	if len(conns) != 3 {
-		t.Errorf("exchanges of connections: %v, want two that configure and one for all else", conns)
-	}
+	expect.Equal(t, fmt.Sprintf("exchanges of connections: %v", conns), 3, len(conns))
 }
 
 // Addresses that were made with another key, or altered, lead nowhere.
@@ -110,9 +102,7 @@ func TestForeignAddresses(t *testing.T) {
 			t.Errorf("%s: %s %s", to, answer.Status, text)
 		}
 	}
-	if got := other.notice(); !strings.Contains(got, "tap booker refused a notification") {
-		t.Errorf("notice %q", got)
-	}
+	expect.Contains(t, "notice", "tap booker refused a notification", other.notice())
 	all := other.record()
 	if len(all) != 4 || all[0].Fault == nil || all[0].Fault.Kind != "refused" || all[0].Agent.Name != "webhook" {
 		t.Errorf("recorded are %d exchanges, the first with %v", len(all), all[0].Fault)
@@ -133,9 +123,7 @@ func TestDeliveryAfterRestart(t *testing.T) {
 	if answer, _ := post(t, newClient(t), address, notification); answer.StatusCode != 200 {
 		t.Errorf("answered with %s", answer.Status)
 	}
-	if got := hook.last(t); got != "POST /h "+notification {
-		t.Errorf("the webhook got %q", got)
-	}
+	expect.Equal(t, "the webhook", "POST /h "+notification, hook.last(t))
 	if x := second.record()[0]; x.Client.Name != "booker" || x.Agent.Name != "planner" {
 		t.Errorf("recorded from %s to %s", x.Client.Name, x.Agent.Name)
 	}
@@ -144,10 +132,8 @@ func TestDeliveryAfterRestart(t *testing.T) {
 // A webhook that is down is its own fault, and the agent is told so.
 func TestDeliveryToNobody(t *testing.T) {
 	agent := newTaker(t, nil)
-	hook := httptest.NewServer(nil)
-	hook.Close()
 	r := newRig(t, withWebhooks, "booker="+agent.URL)
-	address := configure(t, r.tap(0), agent, hook.URL)
+	address := configure(t, r.tap(0), agent, "http://"+nobody.Address(t))
 	answer, text := post(t, newClient(t), address, notification)
 	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") != "unreachable" ||
 		!strings.Contains(text, "connect to the webhook at 127.0.0.1") || strings.Contains(text, "the agent runs") {
@@ -200,13 +186,10 @@ func TestHostsOfWebhooks(t *testing.T) {
 			t.Errorf("%s: %s %s", host, answer.Status, text)
 		}
 	}
-	if len(hook.got) != 4 {
-		t.Errorf("the webhook got %q", hook.got)
-	}
+	expect.Equal(t, fmt.Sprintf("the webhook got %q", hook.got), 4, len(hook.got))
 	answer, _ := post(t, newClient(t), r.tap(0).URL(), "{}", "Host", "tunnel.example")
-	if answer.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("the agent is reached through the tunnel: %s", answer.Status)
-	}
+	expect.Equal(t, "the agent is reached through the tunnel: "+answer.Status,
+		http.StatusMisdirectedRequest, answer.StatusCode)
 	for _, x := range r.record() {
 		if f := x.Fault; f != nil && (f.Kind != "refused" || f.Side != "client") {
 			t.Errorf("recorded is %v", f)
@@ -233,10 +216,7 @@ func TestSharedWebhook(t *testing.T) {
 	for _, x := range r.record()[3:] {
 		links = append(links, x.Client.Name+" → "+x.Agent.Name)
 	}
-	want := []string{"booker → planner", "hotel → planner", "hotel → another"}
-	if diff := cmp.Diff(want, links); diff != "" {
-		t.Errorf("links (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "links", []string{"booker → planner", "hotel → planner", "hotel → another"}, links)
 }
 
 // The webhook of an agent that is tapped itself is that agent, and one at a tap needs no other.
@@ -248,14 +228,10 @@ func TestWebhookOfAnAgent(t *testing.T) {
 	post(t, newClient(t), address, notification)
 	body := setConfig(r.tap(0).URL() + "/hook")
 	post(t, newClient(t), r.tap(1).URL(), body)
-	if got := booker.last(t); got != "POST / "+body {
-		t.Errorf("the address of a tap became %s", got)
-	}
+	expect.Equal(t, "the address of a tap became", "POST / "+body, booker.last(t))
 	// What a client passes on that is ours already is led through the tap of the agent it is passed to.
 	passedOn := configure(t, r.tap(2), hotel, address)
-	if !strings.Contains(passedOn, r.tap(2).Addr()) {
-		t.Errorf("passed on is %s", passedOn)
-	}
+	expect.Contains(t, "passed on", r.tap(2).Addr(), passedOn)
 	post(t, newClient(t), passedOn, notification)
 	all := r.record()
 	if x := all[1]; x.Agent.Name != "planner" || x.Agent.URL != planner.URL || x.Client.Name != "booker" {
@@ -317,12 +293,8 @@ func TestAnswersNameTheClientsWebhook(t *testing.T) {
 				}
 			}
 			for _, x := range r.record() {
-				if got := recordedAnswer(x); got != way.want {
-					t.Errorf("recorded is %q, want %q", got, way.want)
-				}
-				if now := now(x)["response.body"]; now != own {
-					t.Errorf("rewrites are %+v", x.Rewrites)
-				}
+				expect.Equal(t, "recorded", way.want, recordedAnswer(x))
+				expect.Equal(t, fmt.Sprintf("rewrites are %+v", x.Rewrites), own, now(x)["response.body"])
 			}
 		})
 	}
@@ -340,7 +312,5 @@ func TestAnswerOfAnEarlierConfig(t *testing.T) {
 	}
 	second := newRig(t, withWebhooks, "booker="+agent.URL)
 	_, got := get(t, newClient(t), second.tap(0).URL()+"/tasks/t1/pushNotificationConfigs", "Accept-Encoding", "gzip")
-	if want := `{"configs":[{"url":"` + own + `"}],"coding":"identity"}`; got != want {
-		t.Errorf("the client got %s, want %s", got, want)
-	}
+	expect.Equal(t, "the client", `{"configs":[{"url":"`+own+`"}],"coding":"identity"}`, got)
 }

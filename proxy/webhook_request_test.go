@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
@@ -120,18 +119,14 @@ func TestWebhookURLsAreReplaced(t *testing.T) {
 					t.Errorf("the agent was told %d bytes", declared)
 				}
 				x := r.record()[0]
-				if string(x.Request.Body.Data) != body {
-					t.Errorf("recorded is %s", x.Request.Body.Data)
-				}
+				expect.Equal(t, fmt.Sprintf("recorded is %s", x.Request.Body.Data), body, string(x.Request.Body.Data))
 				var now []string
 				for _, w := range x.Rewrites {
 					if strings.HasPrefix(w.Place, "request.body#/") && strings.HasSuffix(w.Place, "/url") && w.Was == to {
 						now = append(now, w.Now)
 					}
 				}
-				if diff := cmp.Diff(addresses, now); diff != "" {
-					t.Errorf("rewrites (-sent +recorded):\n%s", diff)
-				}
+				expect.Same(t, "rewrites", addresses, now)
 			})
 		}
 	}
@@ -188,9 +183,7 @@ func TestWebhooksNotObserved(t *testing.T) {
 			r := newRig(t, withWebhooks, "booker="+agent.URL)
 			for range 2 {
 				post(t, newClient(t), r.tap(0).URL(), test.body, test.header...)
-				if got := agent.last(t); got != "POST / "+test.body {
-					t.Errorf("the agent got %.200q", got)
-				}
+				expect.Equal(t, "the agent", "POST / "+test.body, agent.last(t))
 			}
 			if got := r.notice(); !strings.HasPrefix(got, "planner → booker: webhooks not observed: ") ||
 				!strings.Contains(got, test.want) {
@@ -216,9 +209,7 @@ func TestHeldRequestTooLarge(t *testing.T) {
 	if got := agent.last(t); got != "POST / "+body {
 		t.Errorf("the agent got %d bytes, want %d", len(got), len(body))
 	}
-	if notes := noted(r.record()); !strings.Contains(notes, "has more than 1048576 bytes") {
-		t.Errorf("noted is %q", notes)
-	}
+	expect.Contains(t, "noted", "has more than 1048576 bytes", noted(r.record()))
 }
 
 // An agent can refuse a request before it is complete: a body that comes in pieces is not held where its beginning shows
@@ -260,7 +251,7 @@ func TestEarlyRefusals(t *testing.T) {
 				}
 				write(t, conn, "POST "+test.target+" HTTP/1.1\r\nHost: "+r.tap(0).Addr()+"\r\n"+kind+framing+"\r\n\r\n")
 				write(t, conn, piece(test.begun))
-				conn.SetReadDeadline(time.Now().Add(testTimeout)) //nolint:errcheck // a failure shows
+				conn.SetReadDeadline(time.Now().Add(must.Patience)) //nolint:errcheck // a failure shows
 				answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 				if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge {
 					t.Fatalf("the client got %v, %v, while its request was not complete", answer, err)
@@ -277,9 +268,7 @@ func TestEarlyRefusals(t *testing.T) {
 					t.Error(err)
 				}
 				x := r.record()[0]
-				if x.Request.Body.Size != 1000 {
-					t.Errorf("recorded is %q", x.Request.Body.Data)
-				}
+				expect.Equal(t, fmt.Sprintf("recorded is %q", x.Request.Body.Data), 1000, x.Request.Body.Size)
 				if notes := strings.Join(x.Notes, "\n"); !strings.Contains(notes, test.said) || test.said == "" && notes != "" {
 					t.Errorf("noted is %q, want %q", notes, test.said)
 				}
@@ -315,9 +304,7 @@ func TestNoRewriteOfWebhooks(t *testing.T) {
 	}, "booker="+agent.URL)
 	body := setConfig("http://127.0.0.1:9/h")
 	post(t, newClient(t), r.tap(0).URL(), body)
-	if got := agent.last(t); got != "POST / "+body {
-		t.Errorf("the agent got %s", got)
-	}
+	expect.Equal(t, "the agent", "POST / "+body, agent.last(t))
 }
 
 // Whatever type an agent gives to its JSON, the client finds its own URL in it.
@@ -340,9 +327,7 @@ func TestAnswersOfAnyType(t *testing.T) {
 			if err != nil || string(got) != setConfig(hook) {
 				t.Errorf("the client got %s, %v", got, err)
 			}
-			if len(given(agent.last(t))) != 1 {
-				t.Errorf("the agent got %s", agent.last(t))
-			}
+			expect.Equal(t, "the agent got "+agent.last(t), 1, len(given(agent.last(t))))
 			if x := r.record()[0]; string(x.Response.Body.Data) != setConfig(hook) {
 				t.Errorf("recorded is %s", x.Response.Body.Data)
 			}
@@ -378,7 +363,5 @@ func TestSlowAnswersBegin(t *testing.T) {
 	if err != nil || restErr != nil || string(first)+string(rest) != string(answer) {
 		t.Errorf("the client got %s%s, %v, %v", first, rest, err, restErr)
 	}
-	if notes := noted(r.record()); !strings.Contains(notes, "took longer than") {
-		t.Errorf("noted is %q", notes)
-	}
+	expect.Contains(t, "noted", "took longer than", noted(r.record()))
 }

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 	"a2atap/proxy/webhook"
 )
@@ -102,11 +103,7 @@ func setConfig(hook string) string {
 
 func parseURL(t *testing.T, s string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return must.Get(url.Parse(s))(t)
 }
 
 // noted returns the notes of all exchanges.

@@ -63,6 +63,7 @@ func (b *booker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Opaque values are carried as roles are: a number from one answer, and a task id outside of its role. Words in text
 // that happen to be the same are not.
 func TestReplayCarriesOpaqueValues(t *testing.T) {
+	t.Parallel()
 	agent := &booker{series: "recorded0"}
 	s := httptest.NewServer(agent)
 	defer s.Close()

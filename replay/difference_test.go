@@ -13,6 +13,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -69,13 +70,9 @@ func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 		for _, id := range ids {
 			must.Get(c.Get(t.Context(), id, nil))(t)
 		}
-		if _, err := c.Get(t.Context(), "no-such-task", nil); err == nil {
-			t.Error("an unknown task was found")
-		}
+		expect.Error(t, "an unknown task was found", expect.Err(c.Get(t.Context(), "no-such-task", nil)))
 		for _, err := range c.Stream(t.Context(), client.Text("streaming please"), client.SendOptions{}) {
-			if err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, err)
 		}
 	}
 }
@@ -166,6 +163,7 @@ var differenceTests = []struct {
 
 // One thing that the agent does otherwise is one difference, with its place and a JSON diff of that place alone.
 func TestReplayNamesTheDifference(t *testing.T) {
+	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
 	to := agenttest.Start(t, "spec", refagent.Options{})
 	for _, test := range differenceTests {
@@ -244,6 +242,7 @@ func swapIDs(data []byte, answers [][]byte) []byte {
 
 // A rule that the live agent breaks, and the recorded one did not, is a difference; one that both break is none.
 func TestReplayFindsNewFindings(t *testing.T) {
+	t.Parallel()
 	talk := twoTasks(t, client.JSONRPC10)
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), talk)
 	const fault = "rpc-response-content-type-v1"
@@ -265,6 +264,7 @@ func TestReplayFindsNewFindings(t *testing.T) {
 
 // What cannot be sent again is left out, and said.
 func TestReplayLeavesOut(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	tests := []struct {
 		name string
@@ -282,7 +282,7 @@ func TestReplayLeavesOut(t *testing.T) {
 			x.Notes = append(x.Notes, capture.FaultMadeHere+"content-type=text/html")
 		}, "a fault was made in its answer"},
 		{"refused by the proxy", func(x *capture.Exchange) {
-			x.Fault = &capture.Fault{Kind: "refused", Side: "proxy"}
+			x.Fault = &capture.TransportFault{Kind: "refused", Side: "proxy"}
 		}, "did not reach the agent"},
 	}
 	src := record(t, agent, func(tapURL string) {
@@ -305,6 +305,7 @@ func TestReplayLeavesOut(t *testing.T) {
 
 // A task that was made before the recording began is nobody's to make again.
 func TestReplayLeavesOutOlderTasks(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	direct := agenttest.Connect(t, agent, client.JSONRPC10, client.Options{})
 	old := must.Get(direct.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))(t).Task

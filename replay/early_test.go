@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/earlyagent"
@@ -26,9 +26,7 @@ func suite(t *testing.T, agent string) []string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c, err := client.Connect(ctx, agent, client.Options{Prefer: []client.Protocol{client.Early}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
 	var seen []string
 	must := func(step string, task *client.Task, err error) *client.Task {
@@ -104,9 +102,7 @@ func TestEarlyAgentThroughATap(t *testing.T) {
 	var seen []string
 	src := record(t, earlyagent.New("").Start(t), func(tapURL string) { seen = suite(t, tapURL) })
 	result, err := engine.Run(t.Context(), rules.All, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range result.Findings {
 		t.Errorf("found %s", &result.Findings[i])
 	}
@@ -117,13 +113,9 @@ func TestEarlyAgentThroughATap(t *testing.T) {
 	wantSame(t, play(t, src, earlyagent.New("").Start(t), replay.Options{}))
 
 	player, err := playback.New(t.Context(), src, playback.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer player.Close()
 	server := httptest.NewServer(player)
 	defer server.Close()
-	if diff := cmp.Diff(seen, suite(t, server.URL)); diff != "" {
-		t.Errorf("played back the client saw something else (-live +played):\n%s", diff)
-	}
+	expect.Same(t, "played back the client saw something else", seen, suite(t, server.URL))
 }

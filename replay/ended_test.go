@@ -3,10 +3,11 @@ package replay
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 func TestGetInstead(t *testing.T) {
+	t.Parallel()
 	const rest, rpc = "Host: h\r\nA2A-Version: 1.0\r\nAccept: text/event-stream\r\n",
 		"Host: h\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nContent-Length: 9\r\n"
 	for _, tt := range []struct {
@@ -43,8 +44,6 @@ func TestGetInstead(t *testing.T) {
 		if !ok {
 			got = ""
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s %s %s (-want +got):\n%s", tt.method, tt.target, tt.body, diff)
-		}
+		expect.Same(t, tt.method+" "+tt.target+" "+tt.body, tt.want, got)
 	}
 }

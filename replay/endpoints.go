@@ -28,7 +28,7 @@ type address struct {
 
 // A doer sends a request and records what comes of it.
 type doer interface {
-	Do(ctx context.Context, method string, head, body []byte) *capture.Fault
+	Do(ctx context.Context, method string, head, body []byte) *capture.TransportFault
 	From() string // the address from which it was sent, host and port; empty if it was not
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"time"
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/open"
@@ -13,7 +14,7 @@ import (
 
 // A recorded session is played again, with an agent that answers as it was recorded.
 func Example() {
-	agent, err := refagent.New("spec", refagent.Options{})
+	agent, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {
 		panic(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/internal/agenttest"
@@ -42,6 +43,9 @@ func TestFaithfulPairs(t *testing.T) {
 						t.Errorf("%s", &f)
 					}
 				}
+			})
+			t.Run(name+" "+p.String()+", stray", func(t *testing.T) {
+				t.Parallel()
 				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, stray) {
 					if f.Severity >= analysis.Warning && f.Side == a2a.Agent {
 						t.Errorf("when the client does not look at the card: %s", &f)
@@ -166,6 +170,7 @@ func TestAgentFaultsOverGRPC(t *testing.T) {
 
 // An agent refuses a fault that none of its bindings shows, and over gRPC does as ever with one that only others show.
 func TestFaultsWithoutForm(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		fault, want string
 		bindings    []string
@@ -201,7 +206,7 @@ func TestFaultsWithoutForm(t *testing.T) {
 }
 
 func hasFault(agent, slug string) bool {
-	return slices.ContainsFunc(refagent.Faults(agent), func(f refagent.Fault) bool { return f.Slug == slug })
+	return slices.ContainsFunc(refagent.Faults(agent), func(f refagent.AgentFault) bool { return f.Slug == slug })
 }
 
 // Each fault of a client is found in the same way.
@@ -273,9 +278,5 @@ func judged(
 			say(t.Context(), tapURL, p, o)
 		}
 	})
-	result, err := engine.Run(t.Context(), rules.All, src, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.Findings
+	return must.Get(engine.Run(t.Context(), rules.All, src, nil))(t).Findings
 }

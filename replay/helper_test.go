@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"fmt"
 	"runtime/debug"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/paralleltest"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -17,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	paralleltest.AtOnce(8)
+	paralleltest.AtOnce(16)
 	debug.SetGCPercent(400) // the heap is small and short-lived: what is saved in memory costs a fifth of the time
 	goleak.VerifyTestMain(m)
 }
@@ -32,11 +35,7 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 func play(t testing.TB, src capture.Source, to string, o replay.Options) *report.Report {
 	t.Helper()
 	o.Rules = rules.All
-	r, err := replay.Run(t.Context(), src, to, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(replay.Run(t.Context(), src, to, o))(t)
 }
 
 // wantSame fails the test unless everything was sent and nothing differs.
@@ -48,9 +47,7 @@ func wantSame(t testing.TB, r *report.Report) {
 			t.Errorf("  %s %+v", d.String(), d.Changes)
 		}
 		for _, l := range r.Lines {
-			if l.Why != "" {
-				t.Errorf("  exchange %d left out: %s", l.Exchange, l.Why)
-			}
+			expect.Equal(t, fmt.Sprintf("  exchange %d left out", l.Exchange), "", l.Why)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/proxy/outbound"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -146,19 +147,11 @@ func TestReplayReceivesFromAfar(t *testing.T) {
 	if r.Deliveries.LeftOut != 2 || !strings.Contains(strings.Join(r.Notes, "\n"), "--webhook-url") {
 		t.Errorf("without a URL: %+v, notes %q", r.Deliveries, r.Notes)
 	}
-	for range 10 { // somebody else may take the port
-		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-		n.at = l.Addr().String()
-		l.Close()
-		o := replay.Options{
-			Dialer: dialer, Timeout: time.Minute,
-			Webhook: webhook.Options{Address: n.at, Public: "http://hooks.example/beneath"},
-		}
-		var err error
-		if r, err = replay.Run(t.Context(), src, at, o); err == nil {
-			break
-		}
-	}
+	n.at = nobody.Address(t)
+	r = must.Get(replay.Run(t.Context(), src, at, replay.Options{
+		Dialer: dialer, Timeout: time.Minute,
+		Webhook: webhook.Options{Address: n.at, Public: "http://hooks.example/beneath"},
+	}))(t)
 	wantSame(t, r)
 	if r.Deliveries.Received != 2 || len(n.posted) != 2 ||
 		!strings.HasPrefix(n.posted[0], "http://hooks.example/beneath/") || !strings.HasSuffix(n.posted[0], " 204") {

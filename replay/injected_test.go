@@ -18,6 +18,7 @@ import (
 
 // A faithful client gets each fault from a faithful agent, over each binding; the record says so, and nobody is blamed.
 func TestFaultsMadeByTheTap(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		fault  string
 		stream bool

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay"
 	"a2atap/replay/compare"
 )
@@ -86,9 +87,7 @@ func TestExpressionOfStateIsPolledFor(t *testing.T) {
 	agent := taking(t, "SUBMITTED", "WORKING", "WORKING", "FAILED")
 	r := within(t, src, agent, replay.Options{Noise: mayDiffer(t, "GetTask:/status/state=.*(COMPLETED|FAILED)")})
 	wantSame(t, r)
-	if n := r.Lines[1].Requests; n != 4 {
-		t.Errorf("the task was asked for %d times, want 4", n)
-	}
+	expect.Equal(t, "the task was asked for", 4, r.Lines[1].Requests)
 }
 
 // Ids that may differ are carried all the same.
@@ -100,9 +99,7 @@ func TestIgnoredIdsAreCarried(t *testing.T) {
 				s.result(`{"task":{"id":"` + id + `","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`)
 			},
 			"GetTask": func(s *said) {
-				if !strings.Contains(s.body, id) {
-					t.Errorf("asked for %s, want %s", s.body, id)
-				}
+				expect.Contains(t, "asked for", id, s.body)
 				s.result(`{"id":"` + other + `","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}`)
 			},
 		})
@@ -112,9 +109,7 @@ func TestIgnoredIdsAreCarried(t *testing.T) {
 		ask(t, tapURL, "GetTask", `{"id":"t-1"}`)
 	})
 	to := agent("t-2", "t-3")
-	if got := kinds(within(t, src, to, replay.Options{})); got != "2 id " {
-		t.Errorf("found %q, want the other id", got)
-	}
+	expect.Equal(t, "", "2 id ", kinds(within(t, src, to, replay.Options{})))
 	wantSame(t, within(t, src, to, replay.Options{Profile: compare.Exact, Noise: mayDiffer(t, "GetTask:/id",
 		"SendMessage:/task")}))
 }
@@ -160,9 +155,8 @@ func TestTimeTolerance(t *testing.T) {
 				t.Errorf("%+v: found %q: %v", test, got, r.Differences)
 			}
 			for _, d := range r.Differences {
-				if at := map[uint64]string{1: "1.response", 2: "2.response.event[3]"}[d.Exchange]; d.Place != at {
-					t.Errorf("the place is %s, want %s", d.Place, at)
-				}
+				expect.Equal(t, "the place",
+					map[uint64]string{1: "1.response", 2: "2.response.event[3]"}[d.Exchange], d.Place)
 			}
 		})
 	}

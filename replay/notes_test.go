@@ -13,6 +13,5 @@ func TestNotes(t *testing.T) {
 		n.add("late", fmt.Sprintf("exchange %d was sent late", i))
 		n.add("once", "once")
 	}
-	want := []string{"exchange 0 was sent late (and 999 more of this kind)", "once"}
-	expect.Same(t, "", want, n.texts())
+	expect.Same(t, "", []string{"exchange 0 was sent late (and 999 more of this kind)", "once"}, n.texts())
 }

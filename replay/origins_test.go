@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client/auth"
 )
 
@@ -30,15 +32,10 @@ func TestCardsLeaveCredentials(t *testing.T) {
 		{"another spelling", auth.Bearer("t"), nil, "http://0.0.0.0:1/b", "http://127.0.0.1:1/b"},
 	} {
 		p := &player{opts: Options{Authorize: tt.authorize, CredentialsTo: tt.to}}
-		target, err := p.newTarget("booker", "http://127.0.0.1:1/a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := must.Get(p.newTarget("booker", "http://127.0.0.1:1/a"))(t)
 		notes := strings.Join(target.endpoints.learn(card("http://recorded:9/a"), card(tt.live)), "\n")
 		at := target.endpoints.locate("http://recorded:9/a", "/a")
-		if got := at.scheme + "://" + at.host + at.target; got != tt.want {
-			t.Errorf("%s: a call goes to %s, want %s", tt.name, got, tt.want)
-		}
+		expect.Equal(t, tt.name+": a call goes to", tt.want, at.scheme+"://"+at.host+at.target)
 		if stays := tt.want == "http://127.0.0.1:1/a"; stays != strings.Contains(notes, "it is not followed there") {
 			t.Errorf("%s: noted is %q", tt.name, notes)
 		}

@@ -160,7 +160,7 @@ func (p *player) once(
 		&live.Call{Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event})
 	if err != nil {
 		sent()
-		log.Close(&capture.Fault{
+		log.Close(&capture.TransportFault{
 			Kind: "unreachable", Side: "agent",
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, outbound.Cause(err)),
 		})
@@ -223,7 +223,7 @@ func (p *player) endedBefore(
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, get.head)
 	v, err := p.wires.open(ctx, get.at, out.call.Binding, &live.Call{Log: log, Timeout: p.opts.Timeout})
 	if err != nil {
-		log.Close(&capture.Fault{Kind: "unreachable", Side: "agent", Detail: outbound.Cause(err).Error()})
+		log.Close(&capture.TransportFault{Kind: "unreachable", Side: "agent", Detail: outbound.Cause(err).Error()})
 		return false
 	}
 	log.Close(v.Do(ctx, get.method, get.head, get.body))

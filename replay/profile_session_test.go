@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -35,9 +36,7 @@ func (k *session) start(t testing.TB) string {
 	t.Helper()
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		var asked struct {
 			ID     json.RawMessage
 			Method string

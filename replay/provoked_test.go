@@ -1,12 +1,12 @@
 package replay_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"a2atap/analyzer/rules"
-	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
@@ -19,6 +19,7 @@ const whyNot = "Not provoked by an agent or client of ours: "
 
 // Every rule can be broken on purpose, or its transcript says why not.
 func TestEveryRuleIsProvoked(t *testing.T) {
+	t.Parallel()
 	provoked := make(map[string]bool)
 	for _, name := range refagent.Names() {
 		for _, f := range refagent.Faults(name) {
@@ -33,9 +34,10 @@ func TestEveryRuleIsProvoked(t *testing.T) {
 	for _, by := range foundBefore01 {
 		provoked[by] = true
 	}
+	reasoned := saysWhyNot(t)
 	reasons := 0
 	for _, r := range rules.All {
-		switch known := saysWhyNot(t, r.ID); {
+		switch known := reasoned[r.ID]; {
 		case provoked[r.ID] && known:
 			t.Errorf("%s can be provoked; it needs no reason", r.ID)
 		case !provoked[r.ID] && !known && r.Family != "webhook" && r.Family != "delivery":
@@ -49,16 +51,18 @@ func TestEveryRuleIsProvoked(t *testing.T) {
 	}
 }
 
-func saysWhyNot(t *testing.T, id string) bool {
+// saysWhyNot returns the rules whose transcripts say it.
+func saysWhyNot(t *testing.T) map[string]bool {
 	t.Helper()
-	files := must.Get(filepath.Glob("../analyzer/rules/testdata/*/" + id + ".txtar"))(t)
-	for _, file := range files {
-		tr := must.Get(transcript.ReadFile(file))(t)
-		for line := range strings.Lines(tr.Comment) {
+	said := make(map[string]bool)
+	for _, file := range must.Get(filepath.Glob("../analyzer/rules/testdata/*/*.txtar"))(t) {
+		comment, _, _ := strings.Cut(string(must.Get(os.ReadFile(file))(t)), "\n-- ")
+		for line := range strings.Lines(comment) {
 			if reason, found := strings.CutPrefix(line, whyNot); found {
-				return strings.TrimSpace(reason) != ""
+				id := strings.TrimSuffix(filepath.Base(file), ".txtar")
+				said[id] = said[id] || strings.TrimSpace(reason) != ""
 			}
 		}
 	}
-	return false
+	return said
 }

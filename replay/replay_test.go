@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -36,16 +37,10 @@ func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 		send(c.Send(ctx, client.Text("message-only hello"), client.SendOptions{}))
 		done := send(c.Send(ctx, client.Text("task-lifecycle please"), client.SendOptions{})).Task
 		task(c.Get(ctx, done.ID, nil))
-		if _, err := c.Get(ctx, "no-such-task", nil); err == nil {
-			t.Error("an unknown task was found")
-		}
-		if _, err := c.Cancel(ctx, done.ID, nil); err == nil {
-			t.Error("an ended task was canceled")
-		}
+		expect.Error(t, "an unknown task was found", expect.Err(c.Get(ctx, "no-such-task", nil)))
+		expect.Error(t, "an ended task was canceled", expect.Err(c.Cancel(ctx, done.ID, nil)))
 		for _, err := range c.Stream(ctx, client.Text("streaming please"), client.SendOptions{}) {
-			if err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, err)
 		}
 		asked := send(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{})).Task
 		m := client.Text("more")
@@ -103,9 +98,7 @@ func followAndCancel(t testing.TB, c *client.Client) {
 				}
 				if !canceled {
 					canceled = true
-					if _, err := c.Cancel(t.Context(), id, nil); err != nil {
-						t.Error(err)
-					}
+					expect.OK(t, expect.Err(c.Cancel(t.Context(), id, nil)))
 				}
 			}
 		}()

@@ -155,7 +155,7 @@ func chunk(text string, last bool) string {
 // within replays; the test fails if the replay does not end by itself.
 func within(t testing.TB, src capture.Source, to string, o replay.Options) *report.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	return must.Get(replay.Run(ctx, src, to, o))(t)
 }
@@ -258,9 +258,7 @@ func TestReplayLeavesAtTheSameEvent(t *testing.T) {
 			})
 			r := within(t, src, agent(test.now, &canceled), replay.Options{Timeout: time.Hour})
 			wantSame(t, r)
-			if canceled.Load() != 2 {
-				t.Errorf("the agents were asked to cancel %d times, want 2", canceled.Load())
-			}
+			expect.Equal(t, "the agents were asked to cancel", 2, canceled.Load())
 		})
 	}
 }
@@ -355,9 +353,7 @@ func TestReplayOfListsSettles(t *testing.T) {
 	})
 	r := within(t, src, agent("", taskIn("WORKING", ""), taskIn("COMPLETED", "")), replay.Options{})
 	wantSame(t, r)
-	if n := r.Lines[1].Requests; n != 3 {
-		t.Errorf("the list was asked for %d times, want 3", n)
-	}
+	expect.Equal(t, "the list was asked for", 3, r.Lines[1].Requests)
 	r = within(t, src, agent(taskIn("INPUT_REQUIRED", ""), taskIn("COMPLETED", "")), replay.Options{})
 	if wantSame(t, r); r.Lines[1].Requests != 2 {
 		t.Errorf("a task that waits for its client was listed %d times, want 2", r.Lines[1].Requests)
@@ -400,9 +396,7 @@ func TestReplayOfFaultyClients(t *testing.T) {
 		`"securityRequirements":[{"schemes":{"b":{"list":[]}}}]`)
 	kept := capture.NewMemory(capture.Info{Name: "replayed"})
 	for _, f := range play(t, src, guarded, replay.Options{Sink: kept}).Findings {
-		if f.Side != a2a.Agent {
-			t.Errorf("the recorded client's: %s", f.String())
-		}
+		expect.Equal(t, "the recorded client's: "+f.String(), a2a.Agent, f.Side)
 	}
 	must.Do(t, kept.Close())
 	judged := must.Get(engine.Run(t.Context(), rules.All, kept, nil))(t)

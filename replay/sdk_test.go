@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
@@ -30,7 +29,7 @@ var sdkPairs = []peers.Pair{
 func recordSDK(t *testing.T, p peers.Pair) *capture.Memory {
 	t.Helper()
 	return record(t, p.Agent.Start(t).URL, func(tapURL string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 		defer cancel()
 		must.Do(t, p.Client.Converse(ctx, t, tapURL, p.Binding))
 	})

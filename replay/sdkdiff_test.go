@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
 )
@@ -16,10 +17,7 @@ func TestDiffOfSDKs(t *testing.T) {
 			t.Parallel()
 			was := recordSDK(t, p)
 			for _, profile := range []compare.Profile{compare.Protocol, compare.Shape} {
-				r, err := diff.Run(t.Context(), was, recordSDK(t, p), diff.Options{Profile: profile, Rules: rules.All})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(diff.Run(t.Context(), was, recordSDK(t, p), diff.Options{Profile: profile, Rules: rules.All}))(t)
 				if !r.Same() || r.Sent < 15 {
 					t.Errorf("%s: %s", profile, r.Verdict())
 				}

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
@@ -59,6 +60,7 @@ func (p *player) sent(t *testing.T, authorize auth.Method, was string) string {
 }
 
 func TestSecretsTakeTheirPlaces(t *testing.T) {
+	t.Parallel()
 	for _, tt := range secretTests {
 		p := &player{}
 		got := p.sent(t, tt.authorize, strings.ReplaceAll(tt.was, "H", hiddenWord))
@@ -69,9 +71,7 @@ func TestSecretsTakeTheirPlaces(t *testing.T) {
 	failed := errors.New("no token today")
 	to := &target{authorize: func(context.Context, *client.Outgoing) error { return failed }}
 	recorded := capture.ParseRequestHead([]byte("GET /?key=" + hiddenWord + " HTTP/1.1\r\n\r\n"))
-	if _, err := to.secretsFor(t.Context(), &recorded); !errors.Is(err, failed) {
-		t.Errorf("got %v, want why there are no credentials", err)
-	}
+	expect.ErrorIs(t, "", failed, expect.Err(to.secretsFor(t.Context(), &recorded)))
 }
 
 // No placeholder is ever sent, and what has none stays as it is.
@@ -83,8 +83,7 @@ func FuzzSecrets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, authorize := range []auth.Method{nil, auth.Bearer("t"), auth.Query("key", "x")} {
 			p, to := &player{}, &target{authorize: authorize}
-			recorded := capture.Head{Target: text}
-			s := must.Get(to.secretsFor(t.Context(), &recorded))(t)
+			s := must.Get(to.secretsFor(t.Context(), &capture.Head{Target: text}))(t)
 			got := p.withSecrets(text, s)
 			_, query, _ := strings.Cut(text, "?")
 			_, now, _ := strings.Cut(got, "?")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay"
 )
@@ -45,8 +46,6 @@ func TestReplayToSeveralAgents(t *testing.T) {
 	for name, o := range map[string]replay.Options{
 		"no URL is given for booker": {Agents: named}, `no requests to an agent "nobody"`: {Agents: map[string]string{"nobody": first}},
 	} {
-		if _, err := replay.Run(t.Context(), both, "", o); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("got error %v, want %q", err, name)
-		}
+		expect.ErrorHas(t, "error", name, expect.Err(replay.Run(t.Context(), both, "", o)))
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 // A call of gRPC is sent again as it was, over HTTP/2, and what comes back is recorded.
 func TestSingleOverGRPC(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{Bindings: []string{"grpc"}})
 	m, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/GetTask")
 	doc := a2a.Parse([]byte(`{"id":"none"}`))

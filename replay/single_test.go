@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay"
 )
@@ -31,12 +32,11 @@ func single(agent, body string, head ...string) *capture.Exchange {
 
 // What is sent again is what was recorded, but for what belonged to the connection and for secrets.
 func TestSingleOnTheWire(t *testing.T) {
+	t.Parallel()
 	got := make(chan *http.Request, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		r.Header.Set("Body", string(body))
 		got <- r
 		io.WriteString(w, "{}")
@@ -70,6 +70,7 @@ func TestSingleOnTheWire(t *testing.T) {
 }
 
 func TestSingleRefuses(t *testing.T) {
+	t.Parallel()
 	for why, x := range map[string]*capture.Exchange{
 		"no request that could be sent": single("http://a", ""),
 		"where the agent":               single("", "", "GET /x HTTP/1.1"),
@@ -77,9 +78,7 @@ func TestSingleRefuses(t *testing.T) {
 		"cannot be decoded":             single("http://a", "x", "POST / HTTP/1.1", "Content-Encoding: gzip"),
 		"invalid agent URL":             single("ftp://a", "", "GET /x HTTP/1.1"),
 	} {
-		if _, err := replay.NewSingle(x); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%v, want %q", err, why)
-		}
+		expect.ErrorHas(t, "", why, expect.Err(replay.NewSingle(x)))
 	}
 }
 
@@ -96,6 +95,7 @@ func (c endsWhenAsked) Err() error {
 
 // Nothing is left open where the user cancels just when the agent is reached.
 func TestSingleIsCanceledOnceConnected(t *testing.T) {
+	t.Parallel()
 	agent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer agent.Close()
 	s, err := replay.NewSingle(single("http://"+agent.Addr().String(), "", "GET /x HTTP/1.1"))
@@ -103,12 +103,10 @@ func TestSingleIsCanceledOnceConnected(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	_, _, err = s.Send(endsWhenAsked{ctx, cancel}, replay.SingleOptions{})
-	if err == nil || !strings.Contains(err.Error(), "canceled") {
-		t.Errorf("sent: %v", err)
-	}
+	expect.ErrorHas(t, "sent", "canceled", err)
 	conn := must.Get(agent.Accept())(t)
 	defer conn.Close()
-	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	conn.SetReadDeadline(time.Now().Add(must.Patience))
 	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the agent reads %d bytes, %v, want the end", n, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"a2atap/replay/client"
@@ -186,16 +187,14 @@ func follow(ctx context.Context, c *client.Client) {
 			begun = true
 			go func() {
 				defer close(followed)
-				canceled := false
+				cancel := sync.OnceFunc(func() { c.Cancel(ctx, id, nil) }) //nolint:errcheck // see tour
 				for _, err := range c.Subscribe(ctx, id) {
 					if err != nil {
 						break
 					}
-					if !canceled {
-						canceled = true
-						c.Cancel(ctx, id, nil) //nolint:errcheck // see tour
-					}
+					cancel()
 				}
+				cancel() // also where nobody can subscribe: the first stream would stay open
 			}()
 		}
 	}

@@ -352,9 +352,8 @@ func TestReplayOfSDKsTranslated(t *testing.T) {
 			if !slices.Equal(broken, c.rules) || r.LeftOut > 0 || r.Sent != 17 {
 				t.Errorf("%s %q, want %q", r.Verdict(), broken, c.rules)
 			}
-			if !strings.Contains(fmt.Sprint(r.Notes), "requests were translated to") {
-				t.Errorf("the notes are %q", r.Notes)
-			}
+			expect.Contains(t, fmt.Sprintf("the notes are %q", r.Notes),
+				"requests were translated to", fmt.Sprint(r.Notes))
 		})
 	}
 }

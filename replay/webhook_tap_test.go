@@ -22,6 +22,7 @@ import (
 // What agents do wrong with notifications is found when these come through a tap: a token left out, and a task for which
 // nobody gave the webhook. A faithful one is clean. No secret of the webhook is in the record.
 func TestFaultsOfNotifications(t *testing.T) {
+	t.Parallel()
 	const secret = "hook-query-secret-0815"
 	tests := []struct {
 		name, task, token string

@@ -21,6 +21,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay"
 	"a2atap/replay/client"
@@ -96,6 +97,7 @@ func startLaggard(t *testing.T, name string, answers int) string {
 
 // A client that left a stream leaves it again, after the same event. The agent says nothing more until it is canceled.
 func TestReplayLeavesStreams(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{CancelWait: time.Hour})
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})
@@ -129,6 +131,7 @@ func lastExchange(t testing.TB, src capture.Source) (last *capture.Exchange) {
 
 // Exchanges that overlapped overlap again: an agent that answers none before all are there gets its answer out.
 func TestReplayIsConcurrent(t *testing.T) {
+	t.Parallel()
 	const clients = 8
 	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
@@ -156,9 +159,7 @@ func TestReplayIsConcurrent(t *testing.T) {
 		var group sync.WaitGroup
 		for range clients {
 			group.Go(func() {
-				if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
-					t.Error(err)
-				}
+				expect.OK(t, expect.Err(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})))
 			})
 		}
 		group.Wait()
@@ -168,6 +169,7 @@ func TestReplayIsConcurrent(t *testing.T) {
 
 // Credentials stand where the recording has placeholders; without any the header is not sent, and the report says so.
 func TestReplayPutsCredentials(t *testing.T) {
+	t.Parallel()
 	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -196,6 +198,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 
 // The kept traffic is a capture like any other, and can be judged and replayed itself.
 func TestReplayKeepsTraffic(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.REST10))
 	kept := capture.NewMemory(capture.Info{Name: "replayed"})
@@ -210,14 +213,13 @@ func TestReplayKeepsTraffic(t *testing.T) {
 
 // A sink that fails does not disturb the replay; the error says that the traffic was not recorded.
 func TestReplaySinkFails(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.REST10))
 	closed := capture.NewMemory(capture.Info{})
 	must.Do(t, closed.Close())
 	r, err := replay.Run(t.Context(), src, agent, replay.Options{Sink: closed})
-	if err == nil || !strings.Contains(err.Error(), "record the replayed traffic") {
-		t.Errorf("error %v; want one that says that the traffic was not recorded", err)
-	}
+	expect.ErrorHas(t, "error", "record the replayed traffic", err)
 	wantSame(t, r)
 }
 
@@ -251,9 +253,7 @@ func TestReplayErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := replay.Run(test.ctx, test.src, test.to, test.o)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v; want one with %q", err, test.want)
-			}
+			expect.ErrorHas(t, "error", test.want, err)
 		})
 	}
 	if _, err := replay.Run(t.Context(), two, agent, replay.Options{}); !errors.Is(err, replay.ErrSeveralAgents) {
@@ -263,6 +263,7 @@ func TestReplayErrors(t *testing.T) {
 
 // An empty capture proves nothing, and so does one in which nothing is chosen.
 func TestReplayOfNothing(t *testing.T) {
+	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
 	for name, r := range map[string]*report.Report{
 		"empty":  play(t, capture.NewMemory(capture.Info{}), "http://127.0.0.1:1", replay.Options{}),
@@ -291,9 +292,7 @@ func TestReplayWaits(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
+		expect.ErrorIs(t, "", http.ErrServerClosed, server.Serve(l))
 	}()
 	wantSame(t, play(t, src, "http://"+addr+inner.Path(), replay.Options{Wait: 5 * time.Second}))
 	server.Close()
@@ -302,6 +301,7 @@ func TestReplayWaits(t *testing.T) {
 
 // An agent that has moved its interfaces is followed by its card.
 func TestReplayFollowsTheCard(t *testing.T) {
+	t.Parallel()
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
 	inner := must.Get(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))(t)
 	defer inner.Close()
@@ -334,6 +334,7 @@ func rewriteCard(h http.Handler, prefix string) http.Handler {
 // A card that the recorded client had already is the same as one that is shown again: its tag means nothing to another
 // agent.
 func TestReplayOfConditionalCards(t *testing.T) {
+	t.Parallel()
 	agent := agenttest.Start(t, "spec", refagent.Options{})
 	src := record(t, agent, func(tapURL string) {
 		tag := ""
@@ -358,9 +359,7 @@ func TestReplayOfConditionalCards(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "max-age=60")
 		w.Header().Set("ETag", `"another"`)
-		if _, err := io.Copy(w, res.Body); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, expect.Err(io.Copy(w, res.Body)))
 	}))
 	defer other.Close()
 	wantSame(t, play(t, src, other.URL, replay.Options{}))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -8,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/detail"
 	"a2atap/tui/internal/findings"
 	"a2atap/tui/internal/keys"
@@ -209,9 +211,7 @@ func TestCommandLineCompletes(t *testing.T) {
 			{"xyzzy ", "tab", "xyzzy "},
 		} {
 			u.press(":").typed(c.typed).press(strings.Fields(c.keys)...)
-			if got := u.m.prompt.input.Value(); got != c.line {
-				t.Errorf("%q and %s make %q, want %q", c.typed, c.keys, got, c.line)
-			}
+			expect.Equal(t, fmt.Sprintf("%q and %s make", c.typed, c.keys), c.line, u.m.prompt.input.Value())
 			u.press("esc")
 		}
 		u.press(":").sees("open  detail  ladder  workflow")
@@ -224,8 +224,7 @@ func TestFilterLineCompletes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		u.press("/").typed("ag").press("tab", "tab")
-		u.sees("booker  agent:planner")
-		u.sees(" / agent:booker")
+		u.sees("booker  agent:planner", " / agent:booker")
 		u.typed(" st").press("tab", "shift+tab", "shift+tab")
 		u.sees(" / agent:booker status:")
 		u.press("backspace").typed("")
@@ -254,9 +253,7 @@ func TestCommandLineRemembers(t *testing.T) {
 			{"up down", ""},
 			{"t h up up", "theme light"},
 		} {
-			if got := line(strings.Fields(c.keys)...); got != c.want {
-				t.Errorf("%s brings %q, want %q", c.keys, got, c.want)
-			}
+			expect.Equal(t, fmt.Sprintf("%s brings", c.keys), c.want, line(strings.Fields(c.keys)...))
 		}
 		if u.press(":", "a", "backspace", "backspace"); u.m.prompt != nil {
 			t.Error("a backspace in the empty line does not close it")

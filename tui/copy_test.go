@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/tuitest"
 )
 
@@ -51,9 +53,7 @@ func TestCopyMenu(t *testing.T) {
 			u.press("g").search(c.look).press("y")
 			u.sees("› copy")
 			u.press(c.key)
-			if got := copiedText(t, &terminal); got != c.want {
-				t.Errorf("at %s, %s copies %q, want %q", c.look, c.key, got, c.want)
-			}
+			expect.Equal(t, fmt.Sprintf("at %s, %s copies", c.look, c.key), c.want, copiedText(t, &terminal))
 			u.sees("The terminal was asked to copy this.")
 			u.press("esc")
 		}
@@ -93,9 +93,7 @@ func TestCopyOfAStream(t *testing.T) {
 			t.Errorf("the event is %q", got)
 		}
 		u.press("esc", "y", "w")
-		if got := copiedText(t, &terminal); got != "4.response.event[7]" {
-			t.Errorf("the event is at %q", got)
-		}
+		expect.Equal(t, "the event is at", "4.response.event[7]", copiedText(t, &terminal))
 		u.press("esc", "y", "v")
 		u.sees("this line has no value")
 		u.press("esc", "enter").search("/state/").press("y", "v")
@@ -111,9 +109,7 @@ func TestCopyOfAStream(t *testing.T) {
 			t.Errorf("from the ladder, the event is %q", got)
 		}
 		u.press("esc", "esc", "e", "y", "f")
-		if got := copiedText(t, &terminal); got != finding {
-			t.Errorf("from the findings, the finding is %q, want %q", got, finding)
-		}
+		expect.Equal(t, "from the findings, the finding", finding, copiedText(t, &terminal))
 	})
 }
 
@@ -147,9 +143,7 @@ func TestCopyRefuses(t *testing.T) {
 				}
 				u.press("y", c.key)
 				u.sees(c.said)
-				if got := copiedText(t, &terminal); got != "" {
-					t.Errorf("%q was copied", got)
-				}
+				expect.Equal(t, "what was copied", "", copiedText(t, &terminal))
 			})
 		})
 	}

@@ -47,8 +47,7 @@ func TestCoverage(t *testing.T) {
 			t.Errorf("the rule that was broken is %q", line)
 		}
 		u.press("enter")
-		u.sees("stream goes on after the task has ended")
-		u.sees("Fix")
+		u.sees("stream goes on after the task has ended", "Fix")
 		u.press("esc", "esc")
 		if u.m.top() != panel.Panel(u.m.list) {
 			t.Errorf("back leads to\n%s", u.screen())
@@ -62,8 +61,7 @@ func TestCoverageGrows(t *testing.T) {
 		m := tuitest.Growing(t, 3)
 		u := newUI(t, m.Reader(), 160, 30, Options{})
 		u.press("c")
-		u.sees("3 of 3 calls succeeded")
-		u.sees("1 link so far")
+		u.sees("3 of 3 calls succeeded", "1 link so far")
 		u.press("G")
 		at := u.cursorLine()
 		for n := uint64(4); n < 8; n++ {
@@ -72,9 +70,7 @@ func TestCoverageGrows(t *testing.T) {
 		tuitest.Record(t, m, sent(8, "planner", "hotel", parent(1, 1)))
 		tuitest.Record(t, m, done(8, "room"))
 		u.pass(10 * time.Second)
-		u.sees("7 of 7 calls succeeded")
-		u.sees("planner → hotel: ")
-		u.sees("2 links so far")
+		u.sees("7 of 7 calls succeeded", "planner → hotel: ", "2 links so far")
 		if now := u.cursorLine(); now[:12] != at[:12] {
 			t.Errorf("the cursor went from %q to %q", at, now)
 		}

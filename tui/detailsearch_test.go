@@ -35,11 +35,9 @@ func TestSearchInAStream(t *testing.T) {
 			t.Errorf("%d events are open; those of earlier matches should be closed", n)
 		}
 		u.press(".")
-		u.sees("match 1 of 3")
-		u.sees("no match further down; the search goes on at the top")
+		u.sees("match 1 of 3", "no match further down; the search goes on at the top")
 		u.press(",")
-		u.sees("match 3 of 3")
-		u.sees("no match further up; the search goes on at the end")
+		u.sees("match 3 of 3", "no match further up; the search goes on at the end")
 		u.press(",", ",")
 		u.sees("match 1 of 3")
 		u.press("G", ",")
@@ -64,8 +62,7 @@ func TestSearchFollowsAStream(t *testing.T) {
 		u.pass(10 * time.Second)
 		u.sees("match 1 of 2")
 		u.press(".")
-		u.sees("match 2 of 2")
-		u.sees("·4 ")
+		u.sees("match 2 of 2", "·4 ")
 	})
 }
 

@@ -85,9 +85,7 @@ func TestFilterByWorkflowReadsLittle(t *testing.T) {
 		src := &readOnce{Source: m.Reader()}
 		u := newUI(t, src, 100, 30, Options{Verdicts: v, Filter: "workflow:7"})
 		u.lists(7, 1000, 2000, 3000, 4000, 5000)
-		if n := src.whole.Load(); n != 6 {
-			t.Errorf("%d exchanges are read for six matches", n)
-		}
+		expect.Equal(t, "exchanges that are read for six matches", 6, src.whole.Load())
 	})
 }
 

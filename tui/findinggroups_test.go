@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/detail"
 	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
@@ -25,9 +26,7 @@ func TestFindingsAreGrouped(t *testing.T) {
 		u.sees("stream-still-open: stream was open") // the rule of the note, which is the last
 		u.press("u")
 		u.sees("1 note; by rule")
-		if at := u.m.top().Target().Exchange; at != 8 {
-			t.Errorf("grouping has moved the cursor to %d", at)
-		}
+		expect.Equal(t, "grouping has moved the cursor to", 8, u.m.top().Target().Exchange)
 		u.press("k")
 		line := u.cursorLine()
 		if !strings.Contains(line, "▾ stream-still-open") || !strings.Contains(line, "1 note in 1 exchange") {
@@ -36,19 +35,13 @@ func TestFindingsAreGrouped(t *testing.T) {
 		u.press("enter", "g")
 		u.isOn("1 error in 1 exchange")
 		u.press("n", "n", "n", "n")
-		if at := u.m.top().Target().Exchange; at != 8 {
-			t.Errorf("four findings on is %d, want 8, unfolded", at)
-		}
+		expect.Equal(t, "four findings on", 8, u.m.top().Target().Exchange)
 		u.press("_")
-		if n := strings.Count(u.screen(), "▸ "); n != 4 {
-			t.Errorf("folded, there are %d lines, want 4 rules", n)
-		}
+		expect.Equal(t, "lines when folded", 4, strings.Count(u.screen(), "▸ "))
 		u.press("u")
-		u.sees("▾ booker")
-		u.sees("3 errors, 1 note in 4 exchanges")
+		u.sees("▾ booker", "3 errors, 1 note in 4 exchanges")
 		u.press("u")
-		u.sees("▾ error")
-		u.sees("3 errors in 3 exchanges")
+		u.sees("▾ error", "3 errors in 3 exchanges")
 		u.press("g", "j", "enter")
 		if d, is := u.m.top().(*detail.Panel); !is || d.Seq != 4 {
 			t.Errorf("enter on a finding opens\n%s", u.screen())
@@ -74,19 +67,13 @@ func TestFindingGroupsGrow(t *testing.T) {
 		for n := uint64(6); n < 12; n++ {
 			find(n, analysis.Error, 1)
 		}
-		if at := u.m.top().Target().Exchange; at != 5 {
-			t.Errorf("worse findings have moved the cursor to %d", at)
-		}
+		expect.Equal(t, "worse findings have moved the cursor to", 5, u.m.top().Target().Exchange)
 		u.press("u", "g")
 		at := u.cursorLine()
-		if !strings.Contains(at, "6 errors in 6 exchanges") {
-			t.Errorf("the first group is %q", at)
-		}
+		expect.Contains(t, "the first group", "6 errors in 6 exchanges", at)
 		find(12, analysis.Error, 2)
 		find(13, analysis.Error, 1)
-		if at := u.cursorLine(); !strings.Contains(at, "7 errors in 7 exchanges") {
-			t.Errorf("the cursor has moved to %q", at)
-		}
+		expect.Contains(t, "the cursor has moved to", "7 errors in 7 exchanges", u.cursorLine())
 		u.sees("8 errors, 1 warning, 0 notes; by rule")
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/tuitest"
 )
 
@@ -73,8 +74,7 @@ func TestFoldsStay(t *testing.T) {
 		u.sees(`"statusUpdate": {… 3 members}`)
 		tuitest.Record(t, m, []capture.Step{tuitest.Status(1, 4, "t-2", "TASK_STATE_WORKING")})
 		u.pass(10 * time.Second)
-		u.sees("·4 ")
-		u.sees(`"statusUpdate": {… 3 members}`)
+		u.sees("·4 ", `"statusUpdate": {… 3 members}`)
 		u.press("_").search(`taskid": "t-2`)
 		u.sees("match 1 of 1")
 		if got := u.cursorLine(); !strings.HasSuffix(got, ` "taskId": "t-2",`) {
@@ -95,17 +95,11 @@ func TestFoldedFindingsAndMatches(t *testing.T) {
 		u.press("_")
 		u.sees(`"result": {… 4 members, 1 finding}`)
 		u.press("g", "n")
-		if got := u.cursorLine(); got != finding {
-			t.Errorf("n from above goes to %q, want %q", got, finding)
-		}
+		expect.Equal(t, "n from above goes to", finding, u.cursorLine())
 		u.press("_", "_", "n") // from the line in which it is folded
-		if got := u.cursorLine(); got != finding {
-			t.Errorf("n from what is folded goes to %q, want %q", got, finding)
-		}
+		expect.Equal(t, "n from what is folded goes to", finding, u.cursorLine())
 		u.press("_", "_", "G", "N")
-		if got := u.cursorLine(); got != finding {
-			t.Errorf("N from below goes to %q, want %q", got, finding)
-		}
+		expect.Equal(t, "N from below goes to", finding, u.cursorLine())
 		u.press("_", "_").search("/kyoto|pilot/")
 		u.sees("match 1 of 2")
 		u.press(".")

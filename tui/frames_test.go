@@ -183,8 +183,6 @@ func checkFit(t *testing.T, name string, u *ui, width, height int) {
 func TestFrameBeforeSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := startUI(t, journey(t), 0, 0, Options{})
-		if got := u.m.View(); got != "" {
-			t.Errorf("a frame of no size is %q", got)
-		}
+		expect.Equal(t, "a frame of no size", "", u.m.View())
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/proxy/expect"
 )
 
 // A fakeHolder holds nothing; it remembers what it was asked to do.
@@ -112,9 +114,7 @@ func TestHeldMessages(t *testing.T) {
 		u.sees("> 1  request")
 		u.press("1", "x")
 		u.sees("dropped: request of traveller → planner: SendMessage")
-		if got := strings.Join(f.asked, ", "); got != `hold true false "op:SendMessage", let go 1, drop 2` {
-			t.Errorf("asked for %s", got)
-		}
+		expect.Equal(t, "asked for", `hold true false "op:SendMessage", let go 1, drop 2`, strings.Join(f.asked, ", "))
 		u.press("H", "u")
 		u.sees("nothing is held any more")
 		u.press(":").typed("hold answers").press("enter")
@@ -158,12 +158,8 @@ func TestEditHeldMessage(t *testing.T) {
 		edit("right")
 		u.press("e")
 		u.sees("let go, edited: request of traveller → booker: SendMessage")
-		if got := strings.Join(seen, "|"); got != "the message\n|the message\n|the message\n|wrong" {
-			t.Errorf("the editor got %q", got)
-		}
-		if got := strings.Join(f.asked, ", "); got != "edit 1" {
-			t.Errorf("asked for %s", got)
-		}
+		expect.Equal(t, "the editor", "the message\n|the message\n|the message\n|wrong", strings.Join(seen, "|"))
+		expect.Equal(t, "asked for", "edit 1", strings.Join(f.asked, ", "))
 	})
 }
 

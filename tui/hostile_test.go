@@ -74,7 +74,7 @@ func hostile(t *testing.T) capture.Source {
 		Seq: 1, Offset: 2,
 		What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}},
 	},
-		capture.Step{Seq: 1, Offset: 3, What: capture.Closed{Fault: &capture.Fault{
+		capture.Step{Seq: 1, Offset: 3, What: capture.Closed{Fault: &capture.TransportFault{
 			Kind: "reset" + evil, Side: "agent",
 			Detail: evil,
 		}}})

@@ -19,6 +19,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/detail"
 	"a2atap/tui/internal/tuitest"
@@ -190,7 +191,7 @@ func rowsOf(t *testing.T, exchanges uint64, grows bool) *kept.Reading {
 
 // Of a capture that another process records nothing is read either before it is to be shown.
 func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
-	const exchanges = 100_000
+	const exchanges = 20_000
 	src := &rowsOnly{t: t, exchanges: exchanges, live: true}
 	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, true)})
 	defer u.cancel()
@@ -199,7 +200,7 @@ func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
 			return strings.Contains(u.cursorLine(), n+" ") && strings.Contains(u.cursorLine(), "agent-")
 		}
 	}
-	u.until("the newest exchange", drawn("100000"))
+	u.until("the newest exchange", drawn("20000"))
 	u.strike("g")
 	u.until("the oldest", drawn(" 1"))
 	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 && !u.m.shared.Judged.Behind })
@@ -210,7 +211,7 @@ func TestGrowingReadingCostsWhatIsSeen(t *testing.T) {
 
 // Of a capture that was judged no exchange is read before one is to be shown, however many there are.
 func TestReadingCostsWhatIsSeen(t *testing.T) {
-	const exchanges = 100_000
+	const exchanges = 20_000
 	src := &rowsOnly{t: t, exchanges: exchanges}
 	u := startUI(t, src, 80, 24, Options{Reading: rowsOf(t, exchanges, false)})
 	defer u.cancel()
@@ -224,7 +225,7 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 	u.until("the first exchange", drawn(1))
 	u.strike("G")
 	u.until("the newest", func() bool {
-		return strings.Contains(u.cursorLine(), "100000 ") && !strings.Contains(u.screen(), " …\n")
+		return strings.Contains(u.cursorLine(), "20000 ") && !strings.Contains(u.screen(), " …\n")
 	})
 	u.strike("g")
 	u.until("the findings", func() bool { return u.m.shared.Found.Total() == 100 })
@@ -235,7 +236,7 @@ func TestReadingCostsWhatIsSeen(t *testing.T) {
 		matches int
 	}{
 		{"agent:agent-3", (exchanges + 4) / 7},
-		{"rule:" + rules.All[0].ID + " n:>50000", 50},
+		{"rule:" + rules.All[0].ID + " n:>10000", 50},
 		{"severity:error", 100},
 		{"not path:/rooms", 0},
 		{"workflow:7", 1},
@@ -379,17 +380,14 @@ func TestReadingGrows(t *testing.T) {
 		tuitest.Record(t, r.m, []capture.Step{tuitest.Status(3, 1, "t-3", "TASK_STATE_WORKING")})
 		u.run(u.m.list.Filter.Apply("is:open"))
 		u.pass(2 * time.Second)
-		u.sees("1 of 3 exchanges")
-		u.sees("t-3 working, 1 event, open")
+		u.sees("1 of 3 exchanges", "t-3 working, 1 event, open")
 		u.pass(time.Minute) // nothing comes, which is not a sign of anything
 		r.judge()
 		r.end()
 		u.pass(5 * time.Second)
 		u.sees("ended")
 		u.press("g")
-		if n := own.Load(); n != 0 {
-			t.Errorf("%d engines judge what somebody else judges", n)
-		}
+		expect.Equal(t, "engines judge what somebody else judges", 0, own.Load())
 		if u.m.shared.Load.Reading.Now() == nil {
 			t.Errorf("the reading was let go: %v", u.m.shared.Load.Reading.Why())
 		}
@@ -461,16 +459,12 @@ func TestLinksOfAReadingThatGrows(t *testing.T) {
 		tuitest.Record(t, r.m, passed(3))
 		r.judge()
 		u.pass(5 * time.Second)
-		if parent(4) != 3 {
-			t.Errorf("exchange 4 was caused by %d", parent(4))
-		}
+		expect.Equal(t, "exchange 4 was caused by", 3, parent(4))
 		tuitest.Record(t, r.m, passed(5))
 		r.judge()
 		r.end()
 		u.pass(time.Second)
-		if parent(6) != 5 {
-			t.Errorf("at the end exchange 6 was caused by %d", parent(6))
-		}
+		expect.Equal(t, "at the end exchange 6 was caused by", 5, parent(6))
 	})
 }
 
@@ -526,9 +520,7 @@ func TestReadingHasWhatIsHidden(t *testing.T) {
 		src.hides.Store(true)
 		u.pass(2 * time.Second)
 		u.sees("a card has named what is to be hidden in exchanges before it; the capture is judged anew")
-		if n := own.Load(); n != 1 {
-			t.Errorf("%d engines judge", n)
-		}
+		expect.Equal(t, "engines that judge", 1, own.Load())
 	})
 }
 
@@ -591,9 +583,7 @@ func TestFirstScreenIsAGlance(t *testing.T) {
 			t.Errorf("it is known, and the screen is\n%s", u.screen())
 		}
 		u.press("g")
-		if !strings.Contains(u.cursorLine(), "GET /rooms") {
-			t.Errorf("the first exchange is %q", u.cursorLine())
-		}
+		expect.Contains(t, "the first exchange", "GET /rooms", u.cursorLine())
 	})
 }
 
@@ -716,7 +706,6 @@ func TestLossIsSaidAtTheEnd(t *testing.T) {
 		u.send(load.Judged{Lost: "it is judged anew", Restarted: true, Behind: true})
 		end(t, m)
 		u.pass(time.Second)
-		u.sees("it is judged anew")
-		u.sees("ended")
+		u.sees("it is judged anew", "ended")
 	})
 }

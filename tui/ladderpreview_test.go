@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // The lower part of a ladder follows the cursor from message to message.
@@ -35,8 +36,7 @@ func TestMessageOfTheArrow(t *testing.T) {
 			u.press("j")
 		}
 		u.press("g", "j")
-		u.sees("← HTTP/1.1 200 OK")
-		u.sees(`"state": "TASK_STATE_WORKING"`)
+		u.sees("← HTTP/1.1 200 OK", `"state": "TASK_STATE_WORKING"`)
 		u.send(sizeOf(100, 15))
 		u.pass(time.Second)
 		u.hides("← HTTP/1.1 200 OK")
@@ -86,9 +86,7 @@ func TestMessageOfAnArrowThatWasLeft(t *testing.T) {
 		src.hold.Store(false)
 		u.press("esc")
 		u.pass(time.Second)
-		if s := src.stopped.Load(); s != 2 {
-			t.Errorf("the ladder is left, and of 2 readers %d stopped", s)
-		}
+		expect.Equal(t, "readers that stopped when the ladder was left", 2, src.stopped.Load())
 	})
 }
 
@@ -117,23 +115,14 @@ func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 250, 60, Options{Location: time.FixedZone("JST", 9*60*60)})
 		u.press("g", "j", "j")
-		u.sees("n time JST")
-		u.sees("3 18:30:01 ")
-		u.sees("exchange 3, 18:30:01.500")
+		u.sees("n time JST", "3 18:30:01 ", "exchange 3, 18:30:01.500")
 		u.press("T")
-		u.sees("times: UTC")
-		u.sees("n time UTC")
-		u.sees("3 09:30:01 ")
-		u.sees("exchange 3, 09:30:01.500")
+		u.sees("times: UTC", "n time UTC", "3 09:30:01 ", "exchange 3, 09:30:01.500")
 		u.press("T")
-		u.sees("times: since the first exchange")
-		u.sees("n from 1st")
-		u.sees("3   1.500s ")
-		u.sees("exchange 3, 1.500s")
+		u.sees("times: since the first exchange", "n from 1st", "3   1.500s ", "exchange 3, 1.500s")
 		u.press("j", "enter")
 		u.sees("·1          2.012s")
 		u.press("T")
-		u.sees("times: local, JST")
-		u.sees("·1    18:30:02.012")
+		u.sees("times: local, JST", "·1    18:30:02.012")
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/detail"
 	"a2atap/tui/internal/tuitest"
 )
@@ -109,16 +110,12 @@ func TestGroupsGrow(t *testing.T) {
 		if got := u.m.list.Selected(); got != seq || u.cursorRow() != line {
 			t.Errorf("the cursor went from %d in line %d to %d in line %d", seq, line, got, u.cursorRow())
 		}
-		if got := u.m.list.Length(); got != 60+4+1 {
-			t.Errorf("there are %d lines, want 60 exchanges, 4 tasks and 1 context", got)
-		}
+		expect.Equal(t, "lines", 60+4+1, u.m.list.Length())
 		u.press("_", "g")
-		u.sees("60 exchanges")
-		u.sees("… 4 working")
+		u.sees("60 exchanges", "… 4 working")
 		tuitest.Record(t, m, tuitest.Call(61, "t-1", "TASK_STATE_COMPLETED"))
 		u.pass(3 * time.Second)
-		u.sees("61 exchanges")
-		u.sees("… 3 working, ✓ 1 comp")
+		u.sees("61 exchanges", "… 3 working, ✓ 1 comp")
 		u.press("_", "F")
 		tuitest.Record(t, m, tuitest.Call(62, "t-2", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
@@ -143,9 +140,7 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	u.strike("o")
 	u.until("progress", func() bool { return strings.Contains(u.screen(), "earliest first: reading, ") })
 	u.strike("k")
-	if got := u.m.list.Selected(); got != calls-1 {
-		t.Errorf("while it is read, k leads to %d", got)
-	}
+	expect.Equal(t, "while it is read, k leads to", calls-1, u.m.list.Selected())
 	close(src.permits)
 	u.strike("o")
 	u.until("the list by duration", func() bool { return strings.Contains(u.screen(), "longest first ") })
@@ -183,8 +178,7 @@ func TestSortingFails(t *testing.T) {
 		u := newUI(t, src, 100, 24, Options{})
 		src.fails.Store(true)
 		u.press("u")
-		u.sees("the list cannot be sorted: ")
-		u.sees("8 exchanges")
+		u.sees("the list cannot be sorted: ", "8 exchanges")
 		if strings.Contains(u.m.list.Status(), "by context and task") {
 			t.Error("it is still to be grouped")
 		}

@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/tuitest"
 )
@@ -29,8 +30,7 @@ func TestLiveListGrowsAndFocusStays(t *testing.T) {
 		}
 		u.pass(time.Second)
 		u.selects(1)
-		u.sees("40 exchanges, 19 newer below")
-		u.sees("live")
+		u.sees("40 exchanges, 19 newer below", "live")
 		u.press("j", "j")
 		tuitest.Record(t, m, tuitest.Call(41, "t", "TASK_STATE_WORKING"))
 		u.pass(time.Second)
@@ -56,8 +56,7 @@ func TestFollow(t *testing.T) {
 		u.pass(time.Second)
 		u.sees("the recording has ended")
 		u.press("F")
-		u.sees("F: the recording has ended; there is nothing")
-		u.sees("ended")
+		u.sees("F: the recording has ended; there is nothing", "ended")
 	})
 }
 
@@ -84,12 +83,8 @@ func TestOpenExchangeGrows(t *testing.T) {
 			{Seq: 1, Offset: time.Second, What: capture.Closed{}},
 		})
 		u.pass(3 * time.Second)
-		if got := u.m.top().Target().String(); got != "1.response.event[5]" {
-			t.Errorf("the cursor moved to %s when events came, want event 5 still", got)
-		}
-		u.sees("! ·7")
-		u.sees("[stream-closed-on-terminal]")
-		u.sees("ended after 1.000s")
+		expect.Equal(t, "when events came, the cursor", "1.response.event[5]", u.m.top().Target().String())
+		u.sees("! ·7", "[stream-closed-on-terminal]", "ended after 1.000s")
 		u.press("esc", "l")
 		u.sees("! stream-closed-on-terminal")
 	})
@@ -101,16 +96,11 @@ func TestLadderGrows(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Call(4, "t-9", "TASK_STATE_SUBMITTED"))
 		u := newUI(t, m.Reader(), 120, 40, Options{})
 		u.press("l", "j")
-		if got := u.m.top().Target().String(); got != "4.response" {
-			t.Errorf("the ladder's cursor is at %s", got)
-		}
+		expect.Equal(t, "the ladder's cursor is at", "4.response", u.m.top().Target().String())
 		tuitest.Record(t, m, tuitest.Call(5, "t-9", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
-		u.sees("GetTask t-9")
-		u.sees("200 t-9 working")
-		if got := u.m.top().Target().String(); got != "4.response" {
-			t.Errorf("the ladder grew, and its cursor went to %s", got)
-		}
+		u.sees("GetTask t-9", "200 t-9 working")
+		expect.Equal(t, "the ladder grew, and its cursor went to", "4.response", u.m.top().Target().String())
 	})
 }
 
@@ -191,8 +181,7 @@ func TestLossIsShown(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Call(5, "t-5", "TASK_STATE_COMPLETED"))
 		tuitest.Record(t, m, []capture.Step{{What: capture.Lost{Exchanges: 2, Bytes: 100, Reason: "the disk was full"}}})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		u.sees("4 not in the capture")
-		u.sees("2 exchanges lost")
+		u.sees("4 not in the capture", "2 exchanges lost")
 		u.press("k", "enter")
 		u.sees("no such exchange")
 	})
@@ -220,8 +209,7 @@ func TestKeysBeforeThePanelIsThere(t *testing.T) {
 func TestBeginWithAFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Filter: "agent:planner"})
-		u.sees("3 of 8 exchanges")
-		u.sees(" / agent:planner")
+		u.sees("3 of 8 exchanges", " / agent:planner")
 		u.selects(1)
 	})
 }
@@ -272,9 +260,7 @@ func TestFindingsFillInDuringOneSweep(t *testing.T) {
 		u.sees("! 1 error, judging")
 		u.pass(20 * time.Second)
 		u.hides("judging")
-		if got := src.sweeps.Load(); got != 1 {
-			t.Errorf("the rules began to read %d times", got)
-		}
+		expect.Equal(t, "how often the rules began to read", 1, src.sweeps.Load())
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/tui/load"
 )
 
@@ -30,7 +31,5 @@ func TestPanelsOpenWhileCardsAreRead(t *testing.T) {
 		of = l.Until(t.Context())
 	}
 	reading.Wait()
-	if got := of.Cards.Read; got != calls-load.CardsAgain {
-		t.Errorf("the loader of a panel takes %d exchanges for searched, want %d", got, calls-load.CardsAgain)
-	}
+	expect.Equal(t, "exchanges that the loader of a panel takes for searched", calls-load.CardsAgain, of.Cards.Read)
 }

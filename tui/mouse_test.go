@@ -8,6 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/proxy/expect"
 	"a2atap/tui/text"
 )
 
@@ -88,9 +89,7 @@ func TestMouseInPanes(t *testing.T) {
 		u.isBeside("4 4 findings")
 		click(100, 7)
 		u.sees("┫ exchange 4 ┣")
-		if got := u.m.panes.detail.Window.Cursor; got != 5 {
-			t.Errorf("the cursor of the detail is at %d, want 5", got)
-		}
+		expect.Equal(t, "the cursor of the detail is at", 5, u.m.panes.detail.Window.Cursor)
 		click(180, 4)
 		u.sees("┫ findings ┣")
 		u.send(tea.MouseMsg{X: 10, Y: 10, Button: tea.MouseButtonWheelDown})

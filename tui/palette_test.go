@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"a2atap/proxy/expect"
 )
 
 func TestPalette(t *testing.T) {
@@ -45,9 +48,7 @@ func TestPaletteEverywhere(t *testing.T) {
 			deep := len(u.press(strings.Fields(keys)...).m.stack)
 			u.press("ctrl+p").typed("theme dark").press("enter")
 			u.sees("theme: dark")
-			if len(u.m.stack) != deep {
-				t.Errorf("after %q the palette leaves %d panels, want %d", keys, len(u.m.stack), deep)
-			}
+			expect.Equal(t, fmt.Sprintf("panels after %q", keys), deep, len(u.m.stack))
 			if u.press("ctrl+p", "ctrl+c"); !u.quit {
 				t.Errorf("after %q ctrl-c in the palette does not quit", keys)
 			}

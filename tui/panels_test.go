@@ -99,9 +99,7 @@ func TestMoving(t *testing.T) {
 			{"end", 100},
 		} {
 			u.press(c.key)
-			if got := u.m.list.Selected(); got != c.want {
-				t.Errorf("%s selects %d, want %d", c.key, got, c.want)
-			}
+			expect.Equal(t, fmt.Sprintf("%s selects", c.key), c.want, u.m.list.Selected())
 			if u.cursorLine() == "" || strings.Contains(u.screen(), "…\n") {
 				t.Errorf("after %s the screen lacks the cursor or a row:\n%s", c.key, u.screen())
 			}
@@ -132,9 +130,7 @@ func TestResizeKeepsPlaceInDetail(t *testing.T) {
 		for _, size := range []tea.Msg{sizeOf(40, 12), sizeOf(120, 40), sizeOf(20, 5), sizeOf(80, 24)} {
 			u.send(size)
 			u.pass(time.Second)
-			if got := u.m.top().Target(); got != want {
-				t.Errorf("at %v the cursor is at %s, want %s", size, got, want)
-			}
+			expect.Equal(t, fmt.Sprintf("at %v the cursor is at", size), want, u.m.top().Target())
 		}
 	})
 }
@@ -159,8 +155,7 @@ func TestFilterErrorsKeepTheList(t *testing.T) {
 		u.press("/").typed("is:error").press("enter")
 		u.sees("2 of 8 exchanges")
 		u.press("/").typed(" (state:failed").press("enter")
-		u.sees("^ column 10: this parenthesis is not closed")
-		u.sees("2 of 8 exchanges")
+		u.sees("^ column 10: this parenthesis is not closed", "2 of 8 exchanges")
 		u.press("esc")
 		u.sees(" / is:error")
 		if u.m.list.Filter.Typing() {
@@ -399,7 +394,7 @@ func TestErrorBeforeWhoLeft(t *testing.T) {
 		src := twoRuns(t, func(x *capture.Exchange) {
 			last := &x.Response.Events[len(x.Response.Events)-1]
 			last.Raw = []byte("data: " + `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the database is gone"}}` + "\n\n")
-			x.Fault = &capture.Fault{Kind: "client-left", Side: "client", Detail: "connection closed"}
+			x.Fault = &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "connection closed"}
 		})
 		u := newUI(t, src, 80, 40, Options{})
 		u.press("G", "enter", "G")

@@ -58,12 +58,9 @@ func (u *ui) isBeside(want string) {
 func TestDetailBesideTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 110, 24, Options{})
-		u.sees("┫ exchanges ┣")
-		u.sees("─ exchange 1 ─")
-		u.sees("→ GET /.well-known/agent-card.json HTTP/1.1")
+		u.sees("┫ exchanges ┣", "─ exchange 1 ─", "→ GET /.well-known/agent-card.json HTTP/1.1")
 		u.press("n", "n")
-		u.sees("─ exchange 6 ─")
-		u.sees("reset by agent")
+		u.sees("─ exchange 6 ─", "reset by agent")
 		u.send(sizeOf(109, 24))
 		u.hides("exchange 6")
 		u.sees("8 exchanges")
@@ -112,8 +109,7 @@ func TestKeysOfTheFocusedPane(t *testing.T) {
 		u := newUI(t, journey(t), 120, 40, Options{})
 		u.press("g", "j", "j", "enter", "j", "j", "v")
 		u.isBeside("3 3")
-		u.sees("decoded")
-		u.sees("v view")
+		u.sees("decoded", "v view")
 		u.press("]")
 		u.isBeside("4 4")
 		u.sees("┫ exchange 4 ┣")
@@ -249,8 +245,7 @@ func TestDetailBecomesAPane(t *testing.T) {
 			t.Errorf("the detail is at %s, want %s", got, want)
 		}
 		u.press("esc")
-		u.sees("┫ exchanges ┣")
-		u.sees("─ exchange 4 ─")
+		u.sees("┫ exchanges ┣", "─ exchange 4 ─")
 	})
 }
 
@@ -321,8 +316,7 @@ func TestPanesOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 200, 60, Options{})
 		u.press("/").typed("dialect:0.2").press("enter")
-		u.sees("no exchange matches")
-		u.sees("nothing is selected")
+		u.sees("no exchange matches", "nothing is selected")
 		u.press("tab", "enter", "shift+tab", "z", "z", "esc")
 		u.isBeside("1 1 ladder of 1")
 	})

@@ -65,7 +65,7 @@ func (o *outbox) replayTask(at analysis.Place) tea.Cmd {
 		if name == "" {
 			return nil, fmt.Errorf("%d is about no task; r sends its request again", at.Exchange)
 		}
-		p, err := load.Part(load.Context, seqs, nil)
+		p, err := load.Select(load.Context, seqs, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -225,8 +225,8 @@ func (o *outbox) newAnswered(at analysis.Place, s *Sent, problem error) *menu.Me
 }
 
 // alone returns a capture of one exchange.
-func alone(x *capture.Exchange, name string) *load.Part {
-	p := &load.Part{Chosen: map[uint64]bool{x.Seq: true}}
+func alone(x *capture.Exchange, name string) *load.Selection {
+	p := &load.Selection{Chosen: map[uint64]bool{x.Seq: true}}
 	p.Memory, _ = capture.ReadMemory(capture.Info{Name: name}, capture.Each(x)) // which cannot fail
 	return p
 }

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/tuitest"
 )
@@ -69,9 +70,7 @@ func TestEndedGoesOn(t *testing.T) {
 	sees("the recording was resumed", "! 1 error, live")
 	end(t, third)
 	sees("the recording has ended", "! 1 error, ended")
-	if got := u.m.shared.Found.Total(); got != 2 {
-		t.Errorf("%d findings after three recordings, want 2", got)
-	}
+	expect.Equal(t, "findings after three recordings", 2, u.m.shared.Found.Total())
 }
 
 // A finished capture becomes a growing one when a recorder appends to it.

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -34,7 +35,7 @@ func run(t *testing.T, ctx context.Context, o Options, keys func(strike func(str
 	go keys(func(k string) { io.WriteString(strike, k) }) //nolint:errcheck // the pipe ends with the inspector
 	select {
 	case err = <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(must.Patience):
 		t.Fatal("the inspector does not end")
 	}
 	strike.Close()
@@ -46,9 +47,7 @@ func run(t *testing.T, ctx context.Context, o Options, keys func(strike func(str
 
 func checkRestored(t *testing.T, output string) {
 	t.Helper()
-	if !strings.Contains(output, takesScreen) {
-		t.Errorf("the screen was not taken: %q", output)
-	}
+	expect.Contains(t, "what the terminal got", takesScreen, output)
 	if strings.LastIndex(output, givesScreen) < strings.LastIndex(output, takesScreen) || !strings.Contains(output,
 		showsCursor) {
 		t.Errorf("the terminal is not put back: %q", output)

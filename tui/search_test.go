@@ -59,9 +59,7 @@ func TestSearchInTheList(t *testing.T) {
 		u.sees("no match for tokyo")
 		u.press("esc", ".")
 		u.sees(".: nothing is searched for; s searches")
-		if visited[0] != 6 {
-			t.Errorf("Kyoto is found in %d, want 6", visited[0])
-		}
+		expect.Equal(t, "Kyoto is found", 6, visited[0])
 	})
 }
 
@@ -70,8 +68,7 @@ func TestSearchFromListToDetail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 80, 24, Options{})
 		u.press("g").search("/k.oto/").press(".", "enter")
-		u.sees("exchanges › 3 ")
-		u.sees("match 1 of 2")
+		u.sees("exchanges › 3 ", "match 1 of 2")
 		u.isOn(`"id": "kyoto"`)
 		u.press("[")
 		u.sees("0 matches")
@@ -93,9 +90,7 @@ func TestSearchOnAWideScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, towns(t, "kyoto", "osaka", "kyoto").Reader(), 130, 30, Options{})
 		u.press("g").search("kyoto")
-		u.sees("3 exchanges, match 1 of 2")
-		u.sees("│>    \"id\": \"kyoto\"")
-		u.sees("match 1 of 2")
+		u.sees("3 exchanges, match 1 of 2", "│>    \"id\": \"kyoto\"", "match 1 of 2")
 		u.press(".")
 		u.pass(time.Second)
 		u.sees("3 exchanges, match 2 of 2")
@@ -103,8 +98,7 @@ func TestSearchOnAWideScreen(t *testing.T) {
 			t.Errorf("beside it is exchange %d: %s", d.Seq, d.Status())
 		}
 		u.press("tab", ".")
-		u.sees("━ match 2 of 2 ━")
-		u.sees("│>    \"id\": \"kyoto\",")
+		u.sees("━ match 2 of 2 ━", "│>    \"id\": \"kyoto\",")
 	})
 }
 

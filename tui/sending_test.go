@@ -13,6 +13,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/replay/report"
 	"a2atap/tui/text"
 )
@@ -73,9 +74,7 @@ func TestResend(t *testing.T) {
 		f := &fakeSender{file: "runs-resent.a2atap", answers: again()}
 		u := newUI(t, twoRuns(t, func(*capture.Exchange) {}), 100, 30, Options{Sender: f.sender()})
 		u.press("g", "r")
-		u.sees("send POST http://127.0.0.1:9001/rpc")
-		u.sees("it stays on this machine")
-		u.sees("kept in runs-resent.a2atap")
+		u.sees("send POST http://127.0.0.1:9001/rpc", "it stays on this machine", "kept in runs-resent.a2atap")
 		u.press("enter")
 		u.sees("nothing was sent")
 		u.press("r", "esc", "r", "q", "r", "n")
@@ -88,8 +87,7 @@ func TestResend(t *testing.T) {
 		}
 		u.sees("exchange 7 in runs-resent.a2atap")
 		u.press("o")
-		u.sees("7 in runs-resent.a2atap")
-		u.sees("status submitted")
+		u.sees("7 in runs-resent.a2atap", "status submitted")
 		for _, k := range []string{"x", "#", "D", "r", "E", "l", "n"} { // they are about the capture that is looked at
 			body := func() string { return u.screen()[:strings.LastIndex(strings.TrimSpace(u.screen()), "\n")] }
 			before := body()
@@ -99,8 +97,7 @@ func TestResend(t *testing.T) {
 			u.sees(k + ": not here; in ")
 		}
 		u.press("tab", "v", "esc", "r", "y", "d")
-		u.sees("diff of 1 and exchange 7 in runs-resent.a2atap")
-		u.sees("no difference")
+		u.sees("diff of 1 and exchange 7 in runs-resent.a2atap", "no difference")
 	})
 }
 
@@ -124,9 +121,7 @@ func TestNothingIsSentBySlips(t *testing.T) {
 		for _, size := range []tea.Msg{sizeOf(80, 24), sizeOf(80, 12)} { // no warning goes off the screen
 			u.send(size)
 			u.press("r")
-			u.sees("? booker.example:9001 is not this machine")
-			u.sees("kept in x.a2atap")
-			u.sees("> n ")
+			u.sees("? booker.example:9001 is not this machine", "kept in x.a2atap", "> n ")
 			u.press("n")
 		}
 		u.send(sizeOf(80, 6)) // where there is no room for the question, it cannot be answered
@@ -198,12 +193,8 @@ func TestEditBeforeSending(t *testing.T) {
 		}
 		u.press("y")
 		u.sees("exchange 7")
-		if got := strings.Join(f.sent, ","); got != "PUT /other" {
-			t.Errorf("sent %s", got)
-		}
-		if got := strings.Join(seen, "|"); got != "the request\n|the request\n|the request\n|wrong\n" {
-			t.Errorf("the editor got %q", got)
-		}
+		expect.Equal(t, "sent", "PUT /other", strings.Join(f.sent, ","))
+		expect.Equal(t, "the editor", "the request\n|the request\n|the request\n|wrong\n", strings.Join(seen, "|"))
 		u.press("b")
 		u.m.outbox.exec = func(_ *exec.Cmd, done tea.ExecCallback) tea.Cmd {
 			return func() tea.Msg { return done(errors.New("exit status 1")) }
@@ -221,8 +212,7 @@ func TestReplayTask(t *testing.T) {
 		u.press("g", "R")
 		u.sees("send 1 request")
 		u.press("y")
-		u.sees("no difference; 1 sent, 1 matched")
-		u.sees("kept in x.a2atap")
+		u.sees("no difference; 1 sent, 1 matched", "kept in x.a2atap")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 100, 30, Options{})

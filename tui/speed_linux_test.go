@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/tui/internal/style"
 	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
@@ -137,7 +138,7 @@ func startHand(b *testing.B, src capture.Source, width, height int) *hand {
 	h.m = newInspector(load.New(ctx, src, nil), Options{Theme: style.Dark, Location: time.UTC})
 	h.m.Update(sizeOf(width, height))
 	h.send(h.m.shared.Load.Open()(), &h.others)
-	for deadline := time.After(20 * time.Second); !strings.Contains(h.m.View(), "GetTask"); {
+	for deadline := time.After(must.Patience); !strings.Contains(h.m.View(), "GetTask"); {
 		select {
 		case msg := <-h.msgs:
 			h.send(msg, &h.others)
@@ -149,34 +150,13 @@ func startHand(b *testing.B, src capture.Source, width, height int) *hand {
 	return h
 }
 
-// run runs a command beside what is measured.
-func (h *hand) run(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	go func() {
-		switch msg := cmd().(type) {
-		case nil:
-		case tea.BatchMsg:
-			for _, c := range msg {
-				h.run(c)
-			}
-		default:
-			select {
-			case h.msgs <- msg:
-			case <-h.ctx.Done():
-			}
-		}
-	}()
-}
-
 // send handles a message, draws a frame, and notes how long that took.
 func (h *hand) send(msg tea.Msg, took *[]time.Duration) {
 	begin := processorTime()
 	_, cmd := h.m.Update(msg)
 	h.m.View()
 	*took = append(*took, processorTime()-begin)
-	h.run(cmd)
+	runInto(h.ctx, h.msgs, cmd)
 }
 
 // processorTime returns how long the thread has run, which what else happens on the machine does not change.

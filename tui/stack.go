@@ -120,7 +120,7 @@ func (m *inspector) openDiff(was, now diff.Side) tea.Cmd {
 }
 
 // openOther opens an exchange of another capture.
-func (m *inspector) openOther(src *load.Part, seq uint64, file string) tea.Cmd {
+func (m *inspector) openOther(src *load.Selection, seq uint64, file string) tea.Cmd {
 	s := m.shared
 	m.others++
 	other := &panel.Shared{

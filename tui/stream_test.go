@@ -111,8 +111,7 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 		src := &steady{Source: m.Reader()}
 		u := newUI(t, src, 80, 24, Options{})
 		u.press("enter")
-		u.sees("loading ")
-		u.sees("·1 ")
+		u.sees("loading ", "·1 ")
 		u.press("j", "j")
 		if d := u.m.top().(*detail.Panel); d.Window.Cursor != 2 || !d.More {
 			t.Errorf("two keys while it loads: line %d, loading %v", d.Window.Cursor, d.More)
@@ -120,9 +119,7 @@ func TestKeysWhileAStreamLoads(t *testing.T) {
 		u.press("G")
 		u.sees(">… loading")
 		u.pass(10 * time.Second)
-		u.sees("·3000 ")
-		u.sees(">… still open")
-		u.sees("3,000 events, as JSON")
+		u.sees("·3000 ", ">… still open", "3,000 events, as JSON")
 
 		before := src.steps.Load()
 		u.press("esc", "enter", "esc")

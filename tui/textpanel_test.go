@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/assembly"
 	"a2atap/tui/internal/detail"
@@ -50,21 +51,13 @@ func TestTextOfAStream(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			u := newUI(t, journey(t), size.width, size.height, Options{})
 			u.press("g", "n", "a")
-			u.sees("text of 4")
-			u.sees("artifact tickets")
-			u.sees("·3 to ·5, 3 chunks, complete")
-			u.sees("Car 7, seat 3ACar 7, seat 3B京都行き")
-			u.sees("status completed  ·6")
-			u.sees("Booked")
+			u.sees("text of 4", "artifact tickets", "·3 to ·5, 3 chunks, complete")
+			u.sees("Car 7, seat 3ACar 7, seat 3B京都行き", "status completed  ·6", "Booked")
 			u.press("j", "j", "j")
-			if got := u.litText(); got != "Car 7, seat 3B" {
-				t.Errorf("of event 4 is lit %q", got)
-			}
+			expect.Equal(t, "of event 4 is lit", "Car 7, seat 3B", u.litText())
 			u.sees("▌   Car 7, seat 3A")
 			u.press("n")
-			if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 7) {
-				t.Errorf("the next finding is at %v", got)
-			}
+			expect.Equal(t, "the next finding is at", load.EventAt(&capture.Exchange{Seq: 4}, 7), u.m.top().Target())
 			u.press("n")
 			u.sees("no further finding in the events of this exchange")
 			u.press("k", "enter")
@@ -84,9 +77,7 @@ func TestTextAndDetail(t *testing.T) {
 		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 5) {
 			t.Errorf("from event 5 the text begins at %v", got)
 		}
-		if got := u.litText(); got != "京都行き" {
-			t.Errorf("of event 5 is lit %q", got)
-		}
+		expect.Equal(t, "of event 5 is lit", "京都行き", u.litText())
 		u.press("k", "enter")
 		if len(u.m.stack) != 2 || u.m.top().Target() != load.EventAt(&capture.Exchange{Seq: 4}, 4) {
 			t.Errorf("enter leads to %v, %d panels deep", u.m.top().Target(), len(u.m.stack))
@@ -109,23 +100,18 @@ func TestTextOfAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		u.press("g", "j", "j", "a")
-		u.sees("artifact plan")
-		u.sees("Day one: Fushimi Inari. Day two: Arashiyama.")
-		u.sees(`"price": 12000.50`)
+		u.sees("artifact plan", "Day one: Fushimi Inari. Day two: Arashiyama.", `"price": 12000.50`)
 		u.sees("status completed")
 		u.press("tab")
 		u.sees("tab: the answer is not a stream")
 		u.press("esc", "g", "a")
 		u.sees(`"name": "Planner",`)
 		u.press("esc", "G", "a")
-		u.sees("no event so far")
-		u.sees("the recorder ended before the exchange did")
+		u.sees("no event so far", "the recorder ended before the exchange did")
 		u.press("esc", "k", "k", "a")
-		u.sees("no response was recorded")
-		u.sees("✗ reset by agent: connection reset by peer")
+		u.sees("no response was recorded", "✗ reset by agent: connection reset by peer")
 		u.press("esc", "k", "a")
-		u.sees("✗ TaskNotFoundError (-32001)")
-		u.sees("no such task")
+		u.sees("✗ TaskNotFoundError (-32001)", "no such task")
 		u.press("esc", "j", "j", "a")
 		u.sees("the answer cannot be read as JSON; the detail shows its body")
 	})
@@ -169,8 +155,7 @@ func TestTextOfANotification(t *testing.T) {
 		tuitest.Record(t, m, append(steps, tuitest.Answered(1, "{}")...))
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		u.press("a")
-		u.sees("status completed")
-		u.sees("All is booked")
+		u.sees("status completed", "All is booked")
 	})
 }
 
@@ -181,31 +166,20 @@ func TestTextGrows(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Subscribed(1, "t-1"))
 		u := newUI(t, m.Reader(), 120, 30, Options{})
 		u.press("a")
-		u.sees("no event so far")
-		u.sees("still open")
+		u.sees("no event so far", "still open")
 		tuitest.Record(t, m, []capture.Step{chunk(1, 1, "Once", ""), chunk(1, 2, " upon", `,"append":true`)})
 		u.pass(3 * time.Second)
-		u.sees("Once upon")
-		u.sees("2 chunks, no last chunk")
-		if got := u.litText(); got != "Once" {
-			t.Errorf("lit is %q", got)
-		}
+		u.sees("Once upon", "2 chunks, no last chunk")
+		expect.Equal(t, "lit", "Once", u.litText())
 		tuitest.Record(t, m, []capture.Step{chunk(1, 3, " a time", `,"append":true,"lastChunk":true`)})
 		u.pass(3 * time.Second)
-		u.sees("Once upon a time")
-		u.sees("3 chunks, complete")
-		if got := u.litText(); got != "Once" {
-			t.Errorf("the cursor moved with the stream: lit is %q", got)
-		}
+		u.sees("Once upon a time", "3 chunks, complete")
+		expect.Equal(t, "the cursor moved with the stream: lit", "Once", u.litText())
 		u.press("G")
 		tuitest.Record(t, m, []capture.Step{chunk(1, 4, "Another", "")})
 		u.pass(3 * time.Second)
-		u.sees("begun again")
-		u.sees("4 events, following")
-		u.sees("replaced by ·4")
-		if got := u.litText(); got != "Another" {
-			t.Errorf("at the end of the stream is lit %q", got)
-		}
+		u.sees("begun again", "4 events, following", "replaced by ·4")
+		expect.Equal(t, "at the end of the stream is lit", "Another", u.litText())
 	})
 }
 
@@ -230,8 +204,7 @@ func TestTextOfALongStream(t *testing.T) {
 		return strings.Contains(u.screen(), "the first 20,000 of 25,000 events")
 	})
 	u.strike("G")
-	u.sees("·20000")
-	u.sees("word20000")
+	u.sees("·20000", "word20000")
 	u.strike("tab")
 	u.strike("G")
 	u.sees("not put together here: 5,000 events after ·20000")
@@ -246,8 +219,6 @@ func TestKeysBeforeTheText(t *testing.T) {
 		u.strike("j")
 		u.strike("j")
 		u.pass(time.Second)
-		if got := u.m.top().Target(); got != load.EventAt(&capture.Exchange{Seq: 4}, 3) {
-			t.Errorf("two keys lead to %v", got)
-		}
+		expect.Equal(t, "two keys lead to", load.EventAt(&capture.Exchange{Seq: 4}, 3), u.m.top().Target())
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // The one test in a real terminal: a recording by another process is followed, a finding is reached from the list and
@@ -135,7 +137,7 @@ func address(t *testing.T, path string) string {
 // await asks again and again until something holds that only another process knows.
 func await(t *testing.T, holds func() bool, otherwise func() string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(must.Patience)
 	for again := time.NewTicker(20 * time.Millisecond); !holds(); {
 		select {
 		case <-again.C:

@@ -81,7 +81,10 @@ func (u *ui) close() {
 	u.drain()
 }
 
-func (u *ui) run(cmd tea.Cmd) {
+func (u *ui) run(cmd tea.Cmd) { runInto(u.ctx, u.msgs, cmd) }
+
+// runInto runs a command beside the test, and hands on its messages until the context ends.
+func runInto(ctx context.Context, msgs chan<- tea.Msg, cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -90,12 +93,12 @@ func (u *ui) run(cmd tea.Cmd) {
 		case nil:
 		case tea.BatchMsg:
 			for _, c := range msg {
-				u.run(c)
+				runInto(ctx, msgs, c)
 			}
 		default:
 			select {
-			case u.msgs <- msg:
-			case <-u.ctx.Done():
+			case msgs <- msg:
+			case <-ctx.Done():
 			}
 		}
 	}()
@@ -140,7 +143,7 @@ func (u *ui) pass(d time.Duration) {
 // until handles messages until a condition holds. It is for tests outside a bubble.
 func (u *ui) until(what string, holds func() bool) {
 	u.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(must.Patience)
 	for !holds() {
 		select {
 		case msg := <-u.msgs:
@@ -200,19 +203,23 @@ func (u *ui) screen() string {
 	return b.String()
 }
 
-// sees fails unless the screen has a text.
-func (u *ui) sees(words string) {
+// sees fails unless the screen has all of some texts.
+func (u *ui) sees(texts ...string) {
 	u.t.Helper()
-	if !strings.Contains(u.screen(), words) {
-		u.t.Errorf("the screen does not say %q:\n%s", words, u.screen())
+	for _, words := range texts {
+		if !strings.Contains(u.screen(), words) {
+			u.t.Errorf("the screen does not say %q:\n%s", words, u.screen())
+		}
 	}
 }
 
-// hides fails if the screen has a text.
-func (u *ui) hides(words string) {
+// hides fails if the screen has one of some texts.
+func (u *ui) hides(texts ...string) {
 	u.t.Helper()
-	if strings.Contains(u.screen(), words) {
-		u.t.Errorf("the screen says %q:\n%s", words, u.screen())
+	for _, words := range texts {
+		if strings.Contains(u.screen(), words) {
+			u.t.Errorf("the screen says %q:\n%s", words, u.screen())
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
@@ -54,9 +55,7 @@ func TestVerdictsAreShown(t *testing.T) {
 		u.sees("! 1 error, live")
 		u.press("g", "n", "e")
 		u.sees("state-terminal-immutable")
-		if n := own.Load(); n != 0 {
-			t.Errorf("the inspector made %d engines", n)
-		}
+		expect.Equal(t, "engines that the inspector made", 0, own.Load())
 	})
 }
 
@@ -104,9 +103,7 @@ func TestVerdictsOnAnAddition(t *testing.T) {
 		if c := u.m.shared.Judged.Counts; c.Exchanges != 4 || c.Judged != 4 {
 			t.Errorf("%d exchanges, %d judged; want those of the earlier recording too, 4", c.Exchanges, c.Judged)
 		}
-		if n := own.Load(); n != 1 {
-			t.Errorf("the inspector made %d engines, want one for the earlier recording", n)
-		}
+		expect.Equal(t, "engines that the inspector made", 1, own.Load())
 	})
 }
 
@@ -179,7 +176,6 @@ func TestVerdictsThatFail(t *testing.T) {
 			tuitest.Record(t, m, tuitest.Call(i+2, fmt.Sprint("t-", i+2), "TASK_STATE_WORKING"))
 		}
 		u.pass(time.Second)
-		u.sees("4 exchanges")
-		u.sees("! judging has stopped: the disk is on fire")
+		u.sees("4 exchanges", "! judging has stopped: the disk is on fire")
 	})
 }

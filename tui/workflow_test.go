@@ -100,8 +100,7 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 			u.press("g", "j", "j").press(strings.Fields(way)...)
 			before := u.m.top().Scope()
 			u.press("W")
-			u.sees("› workflow of 1")
-			u.sees("4 exchanges")
+			u.sees("› workflow of 1", "4 exchanges")
 			u.isAt(3)
 			u.press("W")
 			u.sees("W: this is the workflow")
@@ -113,9 +112,7 @@ func TestWorkflowOpensAnywhere(t *testing.T) {
 				t.Errorf("enter on 3 opens\n%s", u.screen())
 			}
 			u.press("esc", "esc")
-			if after := u.m.top().Scope(); after != before {
-				t.Errorf("back leads to panel %b, want %b", after, before)
-			}
+			expect.Equal(t, "back leads to panel", before, u.m.top().Scope())
 		})
 	}
 }
@@ -145,8 +142,7 @@ func TestWorkflowGrows(t *testing.T) {
 		u.sees("  1 exchange\n")
 		tuitest.Record(t, m, sent(2, "planner", "hotel", parent(1, 2)))
 		u.pass(10 * time.Second)
-		u.sees("2 exchanges")
-		u.sees("hotel")
+		u.sees("2 exchanges", "hotel")
 		u.press("G")
 		at := u.cursorLine()
 		tuitest.Record(t, m, sent(3, "stranger", "hotel", parent(9, 1)))
@@ -175,8 +171,7 @@ func TestWorkflowOfVerdicts(t *testing.T) {
 		}
 		v.Judged(20, result.Counts, true)
 		u.pass(10 * time.Second)
-		u.sees("› workflow of 1")
-		u.sees("4 exchanges so far")
+		u.sees("› workflow of 1", "4 exchanges so far")
 		v.Judged(1000, result.Counts, false)
 		u.pass(time.Second)
 		u.sees("  4 exchanges\n")

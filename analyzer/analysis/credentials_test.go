@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestPrincipal(t *testing.T) {
@@ -46,9 +47,7 @@ func TestPrincipal(t *testing.T) {
 			t.Errorf("%s: principal %d, that of the first is %d", name, p, one)
 		}
 	}
-	if p := of("/tasks?pageToken=p&page_token=q", "Host", "h"); p != 0 {
-		t.Errorf("nothing: principal %d", p)
-	}
+	expect.Equal(t, "nothing: principal", 0, of("/tasks?pageToken=p&page_token=q", "Host", "h"))
 }
 
 // Secrets that were hidden with different keys say nothing about whether they are the same.
@@ -90,7 +89,5 @@ func TestPrincipalsOfTwoKeys(t *testing.T) {
 // It is worked out for each exchange.
 func TestPrincipalAllocatesNothing(t *testing.T) {
 	head := capture.Head{Target: "/rpc?key=k", Fields: capture.Fields{{Name: "Authorization", Value: "Bearer b"}}}
-	if n := testing.AllocsPerRun(100, func() { principalOf(&head) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	expect.Equal(t, "allocations", 0, testing.AllocsPerRun(100, func() { principalOf(&head) }))
 }

@@ -301,10 +301,10 @@ type Stream struct {
 
 // A StreamEnd says how a stream, or the answer of a call, ended.
 type StreamEnd struct {
-	Clean bool           // the agent ended the answer as its framing says
-	Open  bool           // it had not ended when the capture did
-	Fault *capture.Fault // what broke it, if something did
-	At    time.Time      // when its body ended, or the last instant at which it was seen open; zero if not known
+	Clean bool                    // the agent ended the answer as its framing says
+	Open  bool                    // it had not ended when the capture did
+	Fault *capture.TransportFault // what broke it, if something did
+	At    time.Time               // when its body ended, or the last instant at which it was seen open; zero if not known
 }
 
 // ByAgent reports whether the agent's side broke it.

@@ -80,6 +80,17 @@ func (f *Finding) TakesPlaceOf(g *Finding) bool {
 	return g.Unsettled && f.SaysMoreThan(g)
 }
 
+// Replace is TakesPlaceOf for who puts f there: what the other one has covered, f does from then on.
+func (f *Finding) Replace(g *Finding) bool {
+	takes := f.TakesPlaceOf(g)
+	for _, id := range g.Also {
+		if takes && !slices.Contains(f.Also, id) {
+			f.Also = append(f.Also, id)
+		}
+	}
+	return takes
+}
+
 // SaysMoreThan reports whether a finding is about the same as one that was made while less was known.
 func (f *Finding) SaysMoreThan(g *Finding) bool {
 	return f.Rule == g.Rule && f.Side == g.Side && f.Place == g.Place ||

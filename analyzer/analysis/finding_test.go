@@ -1,14 +1,15 @@
 package analysis_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestPlaceText(t *testing.T) {
@@ -29,9 +30,7 @@ func TestPlaceText(t *testing.T) {
 		{response.Body().In("id"), "12.response.body#/id"},
 	}
 	for _, test := range tests {
-		if got := test.place.String(); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		expect.Equal(t, "", test.want, test.place.String())
 	}
 }
 
@@ -92,9 +91,7 @@ func TestClip(t *testing.T) {
 	if got := []rune(analysis.Clip(long)); len(got) != 60 || got[59] != '…' {
 		t.Errorf("a long text is clipped to %d runes: %q", len(got), string(got))
 	}
-	if got := analysis.Clip("short"); got != "short" {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, "", "short", analysis.Clip("short"))
 }
 
 func TestParseSeverity(t *testing.T) {
@@ -126,8 +123,6 @@ func TestSections(t *testing.T) {
 		{a2a.Of(a2a.V0_1), []string{"0.2 §6.1", "0.3 §6.1", "1.0 §3.1.1", "RFC 8259 §4"}},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, r.Sections(test.in)); diff != "" {
-			t.Errorf("sections in %q (-want +got):\n%s", test.in, diff)
-		}
+		expect.Same(t, fmt.Sprintf("sections in %q", test.in), test.want, r.Sections(test.in))
 	}
 }

@@ -34,7 +34,7 @@ const (
 )
 
 // FaultName returns the name of the failure that a fault of the agent's side makes of a call.
-func FaultName(f *capture.Fault) string { return cmp.Or(faultNames[f.Kind], CutShort) }
+func FaultName(f *capture.TransportFault) string { return cmp.Or(faultNames[f.Kind], CutShort) }
 
 // faultNames are the names of failures that the agent's side causes; all others are CutShort.
 var faultNames = map[string]string{

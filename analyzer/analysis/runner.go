@@ -29,7 +29,9 @@ type Runner struct {
 // NewRunner returns a runner of rules, and of the trackers that they need, directly or through another one, and of some
 // more. Given is what each of the trackers is given.
 func NewRunner(s Session, rules []*Rule, more []*Tracker, given map[*Tracker][]any) *Runner {
-	r := &Runner{rules: rules}
+	r := &Runner{
+		rules: rules, needs: make([]states, 0, len(rules)+1), checks: make([]func(*Pass), 0, len(rules)),
+	}
 	r.pass = Pass{session: s, runner: r}
 	for _, t := range order(rules, more...) {
 		state := t.New(&Setup{r.statesOf(t.Needs), given[t], &r.slots})
@@ -44,6 +46,9 @@ func NewRunner(s Session, rules []*Rule, more []*Tracker, given map[*Tracker][]a
 
 // statesOf returns the states of trackers that have one.
 func (r *Runner) statesOf(needs []*Tracker) states {
+	if len(needs) == 0 {
+		return states{}
+	}
 	s := states{needs, make([]State, len(needs))}
 	for i, t := range needs {
 		if k := slices.Index(r.trackers, t); k >= 0 {

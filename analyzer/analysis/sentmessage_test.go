@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // What a message holds is worked out once, and for each call of a batch by itself.
@@ -25,7 +26,5 @@ func TestSent(t *testing.T) {
 	if one.Sent() != content(one.Call.Message) || one.Sent() == x.Sent() {
 		t.Error("a call of a batch has sent what the batch has")
 	}
-	if none := (&analysis.Exchange{}).Sent(); none != digest.NoContent {
-		t.Errorf("who sent nothing has sent %v", none)
-	}
+	expect.Equal(t, "who sent nothing has sent", digest.NoContent, (&analysis.Exchange{}).Sent())
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -115,8 +116,6 @@ func TestWithWant(t *testing.T) {
 		{"-- want --", "-- want --\nNEW\n"},
 	}
 	for _, test := range tests {
-		if got := string(withWant([]byte(test.text), "NEW\n")); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		expect.Equal(t, "", test.want, string(withWant([]byte(test.text), "NEW\n")))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/replay/client"
 	"a2atap/replay/client/fault"
 	"a2atap/replay/refagent"
@@ -136,8 +137,6 @@ func TestTapFailsForNothing(t *testing.T) {
 	}
 	files := httptest.NewServer(http.FileServer(http.Dir(t.TempDir())))
 	t.Cleanup(files.Close)
-	gone := httptest.NewServer(nil)
-	gone.Close()
 
 	var url string
 	s := watch(t, func(t testing.TB) { url = Tap(t, files.URL+"/rpc").URL })
@@ -146,7 +145,7 @@ func TestTapFailsForNothing(t *testing.T) {
 	s = watch(t, func(t testing.TB) { get(t, Tap(t, files.URL+"/readme.txt").URL) })
 	s.wantErrors(t, "no rule applied to any exchange, of 1 recorded; "+
 		`the first one is "GET /readme.txt HTTP/1.1"; is http://`)
-	s = watch(t, func(t testing.TB) { get(t, Tap(t, gone.URL+"/rpc").URL) })
+	s = watch(t, func(t testing.TB) { get(t, Tap(t, "http://"+nobody.Address(t)+"/rpc").URL) })
 	s.wantErrors(t, `ended with the fault unreachable (`)
 	s = watch(t, func(t testing.TB) {
 		Tap(t, files.URL)

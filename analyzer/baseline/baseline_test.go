@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/baseline"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -216,9 +217,7 @@ func TestReasonsAreKept(t *testing.T) {
 	b.Known[0].Reason = "mended in the next release"
 	b = reread(t, b)
 	b.Accept(finding(echo, 5, "booker"))
-	if b.Known[0].Reason != "mended in the next release" {
-		t.Errorf("the reason is %q", b.Known[0].Reason)
-	}
+	expect.Equal(t, "the reason", "mended in the next release", b.Known[0].Reason)
 }
 
 func TestReadErrors(t *testing.T) {

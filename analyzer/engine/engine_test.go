@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -52,9 +53,7 @@ func TestOneCauseOneFinding(t *testing.T) {
 			if test.merged && !slices.Equal(found[0].Also, []string{"inner"}) {
 				t.Errorf("also is %q, want the covered rule", found[0].Also)
 			}
-			if n := len(e.Coverage()); n != 2 {
-				t.Errorf("coverage has %d rules, want both", n)
-			}
+			expect.Equal(t, "rules with coverage", 2, len(e.Coverage()))
 		})
 	}
 }
@@ -87,9 +86,7 @@ func TestScopes(t *testing.T) {
 	for _, test := range tests {
 		c := &enginetest.Conversation{T: t}
 		for range 2 {
-			c.Open("planner", enginetest.RPCHead)
-			c.Ask(enginetest.Send)
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+			c.Stream("planner")
 			for k := range events {
 				c.Event(k+1, enginetest.Working)
 			}
@@ -98,9 +95,7 @@ func TestScopes(t *testing.T) {
 		r := enginetest.Rule("r", analysis.EventSeen, enginetest.At(enginetest.Here))
 		r.Once = test.scope
 		e, found := c.Judge(r)
-		if len(found) != test.want {
-			t.Errorf("scope %d: got %d findings, want %d", test.scope, len(found), test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("scope %d: findings", test.scope), test.want, len(found))
 		if got := e.Coverage()[0]; got.Applied != 2*events || got.Broken != 2*events {
 			t.Errorf("scope %d: coverage counts %d of %d, want all %d", test.scope, got.Broken, got.Applied, 2*events)
 		}
@@ -118,9 +113,7 @@ func TestScopeKeepsWhatItCovers(t *testing.T) {
 		}
 	}
 	c := &enginetest.Conversation{T: t}
-	c.Open("planner", enginetest.RPCHead)
-	c.Ask(enginetest.Send)
-	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Stream("planner")
 	c.Event(1, enginetest.Working)
 	c.Event(2, enginetest.Working)
 	_, found := c.Judge(outer, inner)

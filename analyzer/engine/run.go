@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
@@ -26,10 +27,26 @@ func Follow(
 	return run(ctx, rules, src, each, true, options)
 }
 
+// valid are the rules that were found valid last: most programs judge by the same ones again and again.
+var valid atomic.Pointer[[]*analysis.Rule]
+
+// validate is analysis.Validate, but for what was found valid before. A rule is not changed once it has judged.
+func validate(rules []*analysis.Rule) error {
+	if last := valid.Load(); last != nil && slices.Equal(*last, rules) {
+		return nil
+	}
+	if err := analysis.Validate(rules); err != nil {
+		return err
+	}
+	kept := slices.Clone(rules)
+	valid.Store(&kept)
+	return nil
+}
+
 func run(
 	ctx context.Context, rules []*analysis.Rule, src capture.Source, each func(analysis.Finding), follow bool, options []Option,
 ) (*judgment.Result, error) {
-	if err := analysis.Validate(rules); err != nil {
+	if err := validate(rules); err != nil {
 		return nil, err
 	}
 	info, err := src.Info(ctx)

@@ -107,9 +107,7 @@ func TestRunRefuses(t *testing.T) {
 func TestFollowEndsWithItsContext(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{})
 	c := &enginetest.Conversation{T: t}
-	c.Open("planner", enginetest.RPCHead)
-	c.Ask(enginetest.Send)
-	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Stream("planner")
 	c.Event(1, enginetest.Working)
 	must.Do(t, memory.Append(c.Steps...))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -145,7 +145,7 @@ func TestStreamLeftAtWork(t *testing.T) {
 // verdict says why, and calls none of it clean.
 func TestOutcomeNotKnown(t *testing.T) {
 	openStream, openCall := stream(a2a.Working, "t1"), call(a2a.SendMessage, "")
-	openStream.Fault, openStream.Cut = &capture.Fault{Kind: "shutdown", Side: "proxy"}, true
+	openStream.Fault, openStream.Cut = &capture.TransportFault{Kind: "shutdown", Side: "proxy"}, true
 	openCall.Outcome, openCall.Life = analysis.Outcome{}, capture.StateOpen
 	led := call(a2a.SendMessage, "")
 	led.Outcome, led.Status, led.Said = analysis.Outcome{}, 307, "https://elsewhere.example/"
@@ -153,9 +153,9 @@ func TestOutcomeNotKnown(t *testing.T) {
 	whole.State, whole.States = a2a.Completed, []a2a.State{a2a.Working, a2a.Completed}
 	over := call(a2a.GetTask, "t1")
 	over.State = a2a.Completed
-	extra := summary.Summary{Link: link, Judged: true, Fault: &capture.Fault{Kind: "unsolicited", Side: "agent"}}
+	extra := summary.Summary{Link: link, Judged: true, Fault: &capture.TransportFault{Kind: "unsolicited", Side: "agent"}}
 	left := stream(a2a.Working, "t1")
-	left.Fault = &capture.Fault{Kind: "client-left", Side: "client"}
+	left.Fault = &capture.TransportFault{Kind: "client-left", Side: "client"}
 	const streamWhy = "its stream was open when the recording ended, and its task at work"
 	for _, test := range []struct {
 		name    string

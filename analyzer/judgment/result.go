@@ -159,16 +159,11 @@ func (r *Result) Take(f analysis.Finding) {
 	at := len(r.Findings)
 	kept := r.Findings[:0]
 	for _, g := range r.Findings {
-		if !f.TakesPlaceOf(&g) {
+		if !f.Replace(&g) {
 			kept = append(kept, g)
 			continue
 		}
 		at = min(at, len(kept))
-		for _, id := range g.Also {
-			if !slices.Contains(f.Also, id) {
-				f.Also = append(f.Also, id)
-			}
-		}
 	}
 	f.Revises = false
 	r.Findings = slices.Insert(kept, min(at, len(kept)), f)

@@ -1,6 +1,7 @@
 package judgment_test
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/analyzer/analysis"
@@ -73,9 +74,7 @@ func TestVerdict(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := judgment.Result{Counts: test.counts, Found: test.found}
 			v := r.Verdict(test.gate)
-			if v.Status != test.want {
-				t.Errorf("status is %q, want %q", v.Status, test.want)
-			}
+			expect.Equal(t, "status", test.want, v.Status)
 			if got := v.String(); got != test.line {
 				t.Errorf("got  %s\nwant %s", got, test.line)
 			}
@@ -179,8 +178,6 @@ func TestCounted(t *testing.T) {
 		{many, gone, others},
 		{many, far, all},
 	} {
-		if got := test.counted(test.link); got != test.want {
-			t.Errorf("%v is counted as %v, want %v", test.link, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%v is counted as", test.link), test.want, test.counted(test.link))
 	}
 }

@@ -176,9 +176,7 @@ func TestTasksLeftAtWork(t *testing.T) {
 			test.calls[i].Seq = uint64(i + 1)
 		}
 		r.Count(test.calls...)
-		if got := r.Verdict(analysis.Error).Seen(); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+		expect.Equal(t, test.name, test.want, r.Verdict(analysis.Error).Seen())
 	}
 }
 
@@ -186,9 +184,7 @@ func TestTasksLeftAtWork(t *testing.T) {
 func TestAcceptedTasks(t *testing.T) {
 	r := &judgment.Result{}
 	r.Count(shows(a2a.SendMessage, "t1", a2a.Failed, "boom"), shows(a2a.SendMessage, "t2", a2a.Rejected, "no"))
-	if n := r.Accept(func(f *judgment.FailedCalls) bool { return f.Text == "boom" }); n != 1 {
-		t.Errorf("%d accepted, want 1", n)
-	}
+	expect.Equal(t, "accepted", 1, r.Accept(func(f *judgment.FailedCalls) bool { return f.Text == "boom" }))
 	v := r.Verdict(analysis.Error)
 	if v.Status != judgment.StatusFailing || len(v.Tasks) != 1 || len(v.Known) != 1 || v.Calls.New() != 1 {
 		t.Errorf("%s, %d new: %v, known %v", v, v.Calls.New(), v.Tasks, v.Known)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/jws"
+	"a2atap/proxy/expect"
 )
 
 const (
@@ -53,9 +54,7 @@ func TestParseKeySet(t *testing.T) {
 			for _, k := range set {
 				ids = append(ids, k.ID)
 			}
-			if got := strings.Join(ids, " "); got != test.ids {
-				t.Errorf("keys %q, want %q", got, test.ids)
-			}
+			expect.Equal(t, "keys", test.ids, strings.Join(ids, " "))
 			if found := set.Find(set[0].ID); len(found) != len(set) {
 				t.Errorf("%d of %d keys found", len(found), len(set))
 			}

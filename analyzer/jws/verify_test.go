@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/jws"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -132,9 +133,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, s := range all {
 		key := must.Get(jws.ParseKey([]byte(s.jwk)))(t)
 		signature := s.sign(input)
-		if got := key.Verify(s.alg, input, signature); got != jws.Valid {
-			t.Errorf("%s: verdict %d", s.alg, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: verdict", s.alg), jws.Valid, key.Verify(s.alg, input, signature))
 		signature[len(signature)/2] ^= 1
 		if got := key.Verify(s.alg, input, signature); got != jws.Invalid {
 			t.Errorf("%s: verdict %d on a changed signature", s.alg, got)

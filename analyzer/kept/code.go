@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "c7cba4e99b9df094"
+const code = "7acc72ef2acf79a9"

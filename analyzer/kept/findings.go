@@ -59,19 +59,17 @@ type Numbered struct {
 }
 
 func (r *Reading) findingsOf(e capture.Entry) ([]*analysis.Finding, error) {
-	if len(e.Key) != 9 {
-		return nil, damaged("a key of %d bytes", len(e.Key))
-	}
-	raw, err := unpack(e.Value)
+	d, err := reads(e, keySize, r.rules)
 	if err != nil {
 		return nil, err
 	}
-	d := newDecoder(raw)
 	var list []*analysis.Finding
-	for range min(d.count(), chunkFindings) {
-		list = append(list, d.finding(r.rules))
+	for range min(d.r.count(), chunkFindings) {
+		f := &analysis.Finding{}
+		d.finding(f)
+		list = append(list, f)
 	}
-	return list, d.err
+	return list, d.r.err
 }
 
 // replaced returns what stands in the place of findings from a number on; nil where nothing does.
@@ -81,21 +79,18 @@ func (r *Reading) replaced(ctx context.Context, from uint64) (map[uint64]*analys
 		if err != nil {
 			return nil, err
 		}
-		if len(e.Key) != 9 {
-			return nil, damaged("a key of %d bytes", len(e.Key))
-		}
-		raw, err := unpack(e.Value)
+		d, err := reads(e, keySize, r.rules)
 		if err != nil {
 			return nil, err
 		}
-		d := newDecoder(raw)
 		var there bool
 		var f *analysis.Finding
 		if d.flags(&there); there {
-			f = d.finding(r.rules)
+			f = &analysis.Finding{}
+			d.finding(f)
 		}
-		if d.err != nil {
-			return nil, d.err
+		if d.r.err != nil {
+			return nil, d.r.err
 		}
 		by[numberOf(e.Key)] = f
 	}

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -118,7 +119,5 @@ func TestFindingsAreMadeWhileTheyAreRead(t *testing.T) {
 		}
 		must.Get(r.Refresh(t.Context()))(t)
 	}
-	if next != 200 {
-		t.Errorf("%d findings were read, and 200 made", next)
-	}
+	expect.Equal(t, "findings that were read", 200, next)
 }

@@ -3,7 +3,9 @@ package kept
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
@@ -51,6 +53,24 @@ func (w *Writer) judge(
 	}
 	w.Finish(result, mark) //nolint:errcheck // Err has it
 	return result, nil
+}
+
+// Wait waits for a step of a source whose reading grows, and has what is known written meanwhile: due and write are Due and
+// Flush of its Writer.
+func Wait(ctx context.Context, src capture.Source, from uint64, due func() (time.Duration, bool), write func()) error {
+	for {
+		pause, left := due()
+		if !left {
+			return src.Wait(ctx, from)
+		}
+		bounded, cancel := context.WithTimeout(ctx, max(pause, time.Millisecond))
+		err := src.Wait(bounded, from)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		write()
+	}
 }
 
 // A growing source tells the Writer of each step that was judged.

@@ -119,6 +119,9 @@ var (
 	keyResult = []byte("r")
 )
 
+// keySize is the length of a key with one number.
+const keySize = 9
+
 func chunkKey(letter byte, number uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{letter}, number)
 }
@@ -154,14 +157,6 @@ var (
 const maxUnpacked = 64 << 20
 
 func pack(raw []byte) []byte { return packer().EncodeAll(raw, nil) }
-
-func unpack(packed []byte) ([]byte, error) {
-	raw, err := unpacker().DecodeAll(packed, nil)
-	if err != nil {
-		return nil, damaged("unpack: %v", err)
-	}
-	return raw, nil
-}
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", capture.ErrDamagedEntry, fmt.Sprintf(format, args...))

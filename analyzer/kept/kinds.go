@@ -36,7 +36,7 @@ func (k kinds) of(f *Found) *kind {
 func (k kinds) entries(e *encoder) (entries []capture.Entry) {
 	for i, name := range slices.Sorted(maps.Keys(k)) {
 		e.reset()
-		e.found(&k[name].found)
+		codec{w: e}.found(&k[name].found)
 		seqs := k[name].exchanges()
 		e.count(len(seqs))
 		before := uint64(0)
@@ -126,11 +126,11 @@ func (r *Reading) sets(ctx context.Context, head *Head) (*sets, error) {
 		if err != nil {
 			return nil, err
 		}
-		raw, err := unpack(entry.Value)
+		d, err := reads(entry, len(entry.Key), nil)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.add(newDecoder(raw), head.Last); err != nil {
+		if err := s.add(d, head.Last); err != nil {
 			return nil, err
 		}
 		n++
@@ -142,14 +142,15 @@ func (r *Reading) sets(ctx context.Context, head *Head) (*sets, error) {
 }
 
 // add puts the findings of one more kind into the sets of their exchanges.
-func (s *sets) add(d *decoder, last uint64) error {
-	found := d.found()
+func (s *sets) add(d codec, last uint64) error {
+	var found Found
+	d.found(&found)
 	with := make(map[uint32]uint32) // the set that has this kind, too
 	seq := uint64(0)
-	for range d.count() {
-		step := d.number()
+	for range d.r.count() {
+		step := d.r.number()
 		if seq += step; step == 0 || seq > last {
-			d.fail("a finding in an exchange that there is not")
+			d.r.fail("a finding in an exchange that there is not")
 			break
 		}
 		was := s.of[seq]
@@ -161,5 +162,5 @@ func (s *sets) add(d *decoder, last uint64) error {
 		}
 		s.of[seq] = now
 	}
-	return d.err
+	return d.r.err
 }

@@ -2,12 +2,14 @@ package kept
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -53,9 +55,7 @@ func TestKindsOfFindingsAreSmall(t *testing.T) {
 	for expr, want := range map[string]int{
 		"severity:error": errors, "not rule:b": int(r.head.Last) - errors, "rule:a rule:b": errors, "rule:c": 0,
 	} {
-		if got := matching(t, r, expr); got != want {
-			t.Errorf("%s matches %d, want %d", expr, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s matches", expr), want, matching(t, r, expr))
 	}
 }
 

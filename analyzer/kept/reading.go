@@ -192,16 +192,13 @@ func (r *Reading) patches(ctx context.Context, from, below []byte) (map[uint64][
 }
 
 func decodePatch(e capture.Entry) (patchAt, error) {
-	if len(e.Key) != len(patchKey(0, 0)) {
-		return patchAt{}, damaged("a key of %d bytes", len(e.Key))
-	}
-	raw, err := unpack(e.Value)
+	d, err := reads(e, len(patchKey(0, 0)), nil)
 	if err != nil {
 		return patchAt{}, err
 	}
-	d := newDecoder(raw)
-	p := d.patch()
-	return patchAt{numberOf(e.Key), p}, d.err
+	p := patchAt{numberOf(e.Key), &patch{}}
+	d.patch(p.patch)
+	return p, d.r.err
 }
 
 // numberOf returns the first number of a key.
@@ -231,41 +228,37 @@ func (r *Reading) briefsOf(e capture.Entry, patches map[uint64][]patchAt) ([]bri
 	rows, err := r.rowsOf(e, patches)
 	list = make([]brief, len(rows))
 	for i, row := range rows {
-		list[i] = brief{row.Seq, row.Parent, row.ID, row.By, row.Maybe, row.Children}
+		list[i] = row.brief()
 	}
 	return list, err
 }
 
-// A chunkDecoder reads the rows of a chunk behind their briefs.
-type chunkDecoder struct {
-	*decoder
+// A chunkReader reads the rows of a chunk behind their briefs.
+type chunkReader struct {
+	codec
 	chunk uint64
 }
 
 // openChunk reads the briefs of a chunk; those of one that was not written are none.
-func openChunk(e capture.Entry) (d chunkDecoder, list []brief, err error) {
-	if len(e.Key) != 9 {
-		return d, nil, damaged("a key of %d bytes", len(e.Key))
+func openChunk(e capture.Entry) (d chunkReader, list []brief, err error) {
+	if e.Value == nil && len(e.Key) == keySize {
+		return chunkReader{chunk: numberOf(e.Key)}, nil, nil
 	}
-	d.chunk = numberOf(e.Key)
-	if e.Value == nil {
-		return d, nil, nil
-	}
-	raw, err := unpack(e.Value)
-	if err != nil {
+	if d.codec, err = reads(e, keySize, nil); err != nil {
 		return d, nil, err
 	}
-	d.decoder = newDecoder(raw)
-	list = make([]brief, min(d.count(), chunkRows))
+	d.chunk = numberOf(e.Key)
+	list = make([]brief, min(d.r.count(), chunkRows))
 	last := d.chunk * chunkRows
 	for i := range list {
-		b := d.brief()
-		if d.err == nil && (b.seq <= last || chunkOf(b.seq) != d.chunk) {
-			d.fail("a row in the wrong place")
+		b := &list[i]
+		d.brief(b)
+		if d.r.err == nil && (b.seq <= last || chunkOf(b.seq) != d.chunk) {
+			d.r.fail("a row in the wrong place")
 		}
-		list[i], last = b, b.seq
+		last = b.seq
 	}
-	return d, list, d.err
+	return d, list, d.r.err
 }
 
 // rowsOf decodes a chunk, with what is known better of its rows.
@@ -276,12 +269,12 @@ func (r *Reading) rowsOf(e capture.Entry, patches map[uint64][]patchAt) ([]*Row,
 	}
 	rows := make([]*Row, 0, len(briefs))
 	for i := range briefs {
-		row := &Row{}
-		d.rest(row, &briefs[i])
+		row := briefs[i].row()
+		d.rest(row)
 		rows = append(rows, row)
 	}
-	if len(rows) > 0 && d.err != nil {
-		return nil, d.err
+	if len(rows) > 0 && d.r.err != nil {
+		return nil, d.r.err
 	}
 	better := patches[d.chunk]
 	for _, p := range better {
@@ -377,7 +370,7 @@ func (r *Reading) chunkBefore(ctx context.Context, number uint64) (uint64, error
 		if err != nil {
 			return 0, err
 		}
-		if len(e.Key) == 9 {
+		if len(e.Key) == keySize {
 			last = numberOf(e.Key) + 1
 		}
 	}
@@ -409,13 +402,13 @@ func (r *Reading) Result(ctx context.Context) (*judgment.Result, error) {
 	if values[0] == nil {
 		return nil, ErrNone
 	}
-	raw, err := unpack(values[0])
+	d, err := reads(capture.Entry{Key: keyResult, Value: values[0]}, len(keyResult), r.rules)
 	if err != nil {
 		return nil, err
 	}
-	d := newDecoder(raw)
-	result := d.result(r.rules)
-	return result, d.err
+	result := &judgment.Result{}
+	d.result(result)
+	return result, d.r.err
 }
 
 // Complete returns the result with its findings, as engine.Run on the source would, each with its workflow.

@@ -129,6 +129,16 @@ func (w *Writer) newRow() *Row {
 	return r
 }
 
+// amend puts what is known better of a row into it, or notes it where its chunk was let go.
+func (w *Writer) amend(seq uint64, p patch) {
+	if r := w.row(seq); r != nil {
+		p.apply(r)
+		return
+	}
+	kept := p // so that what is put into a row need not be on the heap
+	w.patch(seq, &kept)
+}
+
 // patch notes what is known better of a row whose chunk was let go.
 func (w *Writer) patch(seq uint64, p *patch) {
 	w.changed = true
@@ -181,13 +191,7 @@ func (w *Writer) learn(s *summary.Summary) {
 	}
 }
 
-func (w *Writer) late(seq uint64, fact capture.Fact) {
-	if r := w.row(seq); r != nil {
-		r.Note(&fact)
-		return
-	}
-	w.patch(seq, &patch{fact: &fact})
-}
+func (w *Writer) late(seq uint64, fact capture.Fact) { w.amend(seq, patch{fact: &fact}) }
 
 func (w *Writer) linked(l workflow.Link) {
 	if l.Exchange == 0 {
@@ -212,14 +216,9 @@ func (w *Writer) linked(l workflow.Link) {
 }
 
 func (w *Writer) child(seq uint64, n int) {
-	if seq == 0 {
-		return
+	if seq != 0 {
+		w.amend(seq, patch{children: n})
 	}
-	if r := w.row(seq); r != nil {
-		r.Children += n
-		return
-	}
-	w.patch(seq, &patch{children: n})
 }
 
 // Found takes a finding, in the place of those that it revises.
@@ -239,11 +238,7 @@ func (w *Writer) Found(f analysis.Finding) {
 	short := shortOf(number, &f)
 	if seq := f.Place.Exchange; seq != 0 {
 		w.kinds.of(&short).made.add(seq)
-		if r := w.row(seq); r != nil {
-			r.Found = append(r.Found, short)
-		} else {
-			w.patch(seq, &patch{found: []Found{short}})
-		}
+		w.amend(seq, patch{found: []Found{short}})
 	}
 }
 
@@ -257,24 +252,15 @@ func (w *Writer) revise(f *analysis.Finding) uint64 {
 	at := w.head.Findings
 	left := w.revised[:0]
 	for _, g := range w.revised {
-		if !f.TakesPlaceOf(&g.finding) {
+		if !f.Replace(&g.finding) {
 			left = append(left, g)
 			continue
 		}
 		at = min(at, g.number)
-		for _, id := range g.finding.Also {
-			if !slices.Contains(f.Also, id) {
-				f.Also = append(f.Also, id)
-			}
-		}
 		w.replace(g.number, nil)
 		short, seq := shortOf(g.number, &g.finding), g.finding.Place.Exchange
 		w.kinds.of(&short).dropped.add(seq)
-		if r := w.row(seq); r != nil {
-			r.drop(g.number)
-		} else {
-			w.patch(seq, &patch{dropped: []uint64{g.number}})
-		}
+		w.amend(seq, patch{dropped: []uint64{g.number}})
 	}
 	w.revised = left
 	f.Revises = false
@@ -295,10 +281,10 @@ func (w *Writer) add(f analysis.Finding) {
 
 // replace puts a finding, or nothing, in the place of one that was made before.
 func (w *Writer) replace(number uint64, f *analysis.Finding) {
-	e := newEncoder()
-	e.flags(f != nil)
-	if f != nil {
-		e.finding(f)
+	e, there := newEncoder(), f != nil
+	c := codec{w: e}
+	if c.flags(&there); there {
+		c.finding(f)
 	}
 	w.changed = true
 	w.replaced = append(w.replaced, capture.Entry{Key: chunkKey('g', number), Value: pack(e.b)})
@@ -309,7 +295,7 @@ func (c *findingChunk) entry(e *encoder) capture.Entry {
 	e.reset()
 	e.count(len(c.list))
 	for i := range c.list {
-		e.finding(&c.list[i])
+		codec{w: e}.finding(&c.list[i])
 	}
 	return capture.Entry{Key: chunkKey('f', c.number), Value: pack(e.b)}
 }
@@ -320,10 +306,11 @@ func (c *rowChunk) entry(number uint64, e *encoder) capture.Entry {
 	known := slices.DeleteFunc(slices.Clone(c.rows[:]), func(r *Row) bool { return r == nil || r.Seq == 0 })
 	e.count(len(known))
 	for _, r := range known {
-		e.brief(r)
+		b := r.brief()
+		codec{w: e}.brief(&b)
 	}
 	for _, r := range known {
-		e.rest(r)
+		codec{w: e}.rest(r)
 	}
 	return capture.Entry{Key: chunkKey('s', number), Value: pack(e.b)}
 }
@@ -426,7 +413,7 @@ func (w *Writer) takePatches(entries []capture.Entry) []capture.Entry {
 	for _, seq := range slices.Sorted(maps.Keys(w.patches)) {
 		for _, p := range w.patches[seq] {
 			e := newEncoder()
-			e.patch(p)
+			codec{w: e}.patch(p)
 			w.patched++
 			entries = append(entries, capture.Entry{Key: patchKey(seq, uint64(w.patched)), Value: pack(e.b)})
 		}
@@ -451,7 +438,7 @@ func (w *Writer) headEntry() capture.Entry {
 
 func resultEntry(r *judgment.Result) capture.Entry {
 	e := newEncoder()
-	e.result(r)
+	codec{w: e}.result(r)
 	return capture.Entry{Key: keyResult, Value: pack(e.b)}
 }
 

@@ -60,7 +60,7 @@ func (j *judge) neutralPeers() bool {
 		x.Client.Name = "client-" + number(&clients, x.Client.Name)
 		x.Agent.Name = "agent-" + number(&agents, x.Agent.Name)
 		if x.Fault != nil {
-			x.Fault = &capture.Fault{Kind: x.Fault.Kind, Side: x.Fault.Side}
+			x.Fault = &capture.TransportFault{Kind: x.Fault.Kind, Side: x.Fault.Side}
 		}
 	})
 }

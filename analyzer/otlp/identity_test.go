@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 const (
@@ -34,9 +35,7 @@ func TestTraceparent(t *testing.T) {
 		"": false,
 	} {
 		trace, parent, _, ok := traceparent([]string{value})
-		if ok != want {
-			t.Errorf("%q is valid: %v, want %v", value, ok, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q is valid", value), want, ok)
 		if ok && (hex.EncodeToString(trace[:]) != someTrace || hex.EncodeToString(parent[:]) != someParent) {
 			t.Errorf("%q gives %x and %x", value, trace, parent)
 		}
@@ -123,7 +122,5 @@ func TestLongChain(t *testing.T) {
 		Opened: func(uint64) (capture.Opened, bool) { asked++; return capture.Opened{}, true },
 	})
 	s.identify(1<<40, uuid.Nil, &capture.Head{}, 0)
-	if asked != maxDepth {
-		t.Errorf("%d exchanges were read", asked)
-	}
+	expect.Equal(t, "exchanges were read", maxDepth, asked)
 }

@@ -47,7 +47,7 @@ func FuzzSpan(f *testing.F) {
 			Response: &capture.Response{
 				Head: answer, Stream: true, Events: []capture.Event{{K: 1, Raw: event}, {K: 1 << 40, Raw: event}},
 			},
-			Fault: &capture.Fault{Kind: name, Side: url},
+			Fault: &capture.TransportFault{Kind: name, Side: url},
 		}
 		spans := otlp.New(otlp.Options{Bodies: true})
 		data := spans.Batch([]otlp.Span{spans.Exchange(x, name, nil)})

@@ -27,6 +27,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -186,9 +187,7 @@ func TestSpans(t *testing.T) {
 	if strings.Contains(text, "hidden") || strings.Contains(text, "nobody else") {
 		t.Errorf("a header, a query or a body is in a span: %s", text)
 	}
-	if trace := hex.EncodeToString(sent(t, spans).TraceId); trace != "4bf92f3577b34da6a3ce929d0e0e4736" {
-		t.Errorf("the trace is %s, not that of the request", trace)
-	}
+	expect.Equal(t, "the trace", "4bf92f3577b34da6a3ce929d0e0e4736", hex.EncodeToString(sent(t, spans).TraceId))
 	if again, _ := export(t, source(t, session), otlp.Options{Version: "test"}); again != text {
 		t.Error("exported again it is another text")
 	}

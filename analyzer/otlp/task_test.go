@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 var begin = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -89,9 +90,7 @@ func TestManyTasks(t *testing.T) {
 	for i := range all {
 		tell(tasks.Ended(answered(uint64(i+1), "a", fmt.Sprint(i), a2a.Working)))
 	}
-	if len(told) != all-maxTasks {
-		t.Errorf("%d tasks are forgotten", len(told))
-	}
+	expect.Equal(t, "tasks are forgotten", all-maxTasks, len(told))
 	for i := range 100 {
 		tell(tasks.Ended(answered(uint64(all+i), "a", fmt.Sprint(all-1-i), a2a.Completed)))
 	}

@@ -1,6 +1,7 @@
 package reading_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -54,13 +56,9 @@ func TestFacts(t *testing.T) {
 		"unknown":  nil,
 	}
 	for key, values := range want {
-		if diff := cmp.Diff(values, facts.Values(key)); diff != "" {
-			t.Errorf("values of %s (-want +got):\n%s", key, diff)
-		}
+		expect.Same(t, fmt.Sprintf("values of %s", key), values, facts.Values(key))
 	}
-	if r.State() != "working" {
-		t.Errorf("state is %q, want the last one", r.State())
-	}
+	expect.Equal(t, "state", "working", r.State())
 }
 
 func TestFactsOfErrorsAndCards(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -45,8 +46,6 @@ data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","co
 		"state:TASK_STATE_COMPLETED": true,
 	} {
 		f := must.Get(filter.Parse(expr))(t)
-		if got := f.Match(x, facts); got != want {
-			t.Errorf("%s: got %v, want %v", expr, got, want)
-		}
+		expect.Equal(t, expr, want, f.Match(x, facts))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 )
 
 // A path such as /rest/v1/tasks/7 proves nothing by itself; the interface of a card that was read before does.
@@ -41,7 +42,5 @@ Host: booker.example
 			t.Errorf("exchange %d: got operation %q, want %q", i+1, got, want)
 		}
 	}
-	if got := reading.Read(tr.Exchanges[2]).Call.Operation; got != a2a.NoOperation {
-		t.Errorf("read without cards: got operation %q, want none", got)
-	}
+	expect.Equal(t, "read without cards: operation", a2a.NoOperation, reading.Read(tr.Exchanges[2]).Call.Operation)
 }

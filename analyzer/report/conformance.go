@@ -154,7 +154,7 @@ func (c *Conformance) addTests(s *Suite, failed map[analysis.Category]int) {
 		if t.breaks(analysis.Error) {
 			failed[t.Category]++
 		}
-		c.Categories[string(t.Category)] = append(c.Categories[string(t.Category)], t.result())
+		c.Categories[string(t.Category)] = append(c.Categories[string(t.Category)], t.conformance())
 	}
 	n := s.Tally()
 	c.Summary = ConformanceSummary{
@@ -163,7 +163,7 @@ func (c *Conformance) addTests(s *Suite, failed map[analysis.Category]int) {
 	}
 }
 
-func (t *Test) result() ConformanceResult {
+func (t *Test) conformance() ConformanceResult {
 	ms := t.Duration.Milliseconds()
 	r := ConformanceResult{
 		Test: t.Name, Category: kebab[t.Category], Status: string(t.Status), Message: t.Message, Duration: &ms,

@@ -47,9 +47,7 @@ func Findings(list []analysis.Finding, paint func(Ink, string) string) string {
 		paint = func(_ Ink, text string) string { return text }
 	}
 	t := &findingsText{paint: paint, workflows: severalWorkflows(list)}
-	for i := range list {
-		t.several = t.several || list[i].Capture != list[0].Capture
-	}
+	t.several = slices.ContainsFunc(list, func(f analysis.Finding) bool { return f.Capture != list[0].Capture })
 	for i, g := range groups(list) {
 		if i > 0 {
 			t.b.WriteString("\n")
@@ -68,21 +66,17 @@ func groups(list []analysis.Finding) [][]*analysis.Finding {
 		side     a2a.Side
 		link     analysis.Link
 	}
-	at := make(map[key]int)
-	var all [][]*analysis.Finding
+	each := make([]*analysis.Finding, len(list))
 	for i := range list {
-		f := &list[i]
+		each[i] = &list[i]
+	}
+	all := grouped(each, func(f *analysis.Finding) key {
 		k := key{rule: f.Rule.ID, severity: f.Severity, side: f.Side}
 		if nameOf(f) == "" {
 			k.link = f.Link
 		}
-		n, there := at[k]
-		if !there {
-			n = len(all)
-			at[k], all = n, append(all, nil)
-		}
-		all[n] = append(all[n], f)
-	}
+		return k
+	})
 	slices.SortStableFunc(all, func(a, b []*analysis.Finding) int { return int(b[0].Severity) - int(a[0].Severity) })
 	return all
 }
@@ -90,12 +84,9 @@ func groups(list []analysis.Finding) [][]*analysis.Finding {
 // severalWorkflows reports whether it says something of a finding to which workflow it belongs: whether they are of
 // several.
 func severalWorkflows(list []analysis.Finding) bool {
-	for i := range list {
-		if list[i].Workflow.Number != list[0].Workflow.Number || list[i].Capture != list[0].Capture {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(f analysis.Finding) bool {
+		return f.Workflow.Number != list[0].Workflow.Number || f.Capture != list[0].Capture
+	})
 }
 
 // sectionsOf returns the sections that findings of one rule rest on.
@@ -123,10 +114,8 @@ func culprits(g []*analysis.Finding) string {
 // namesOf returns the names of who broke the rule of a group, each once.
 func namesOf(g []*analysis.Finding) []string {
 	var names []string
-	known := make(map[string]bool)
-	for _, f := range g {
-		if name := nameOf(f); name != "" && !known[name] {
-			known[name] = true
+	for _, of := range grouped(g, nameOf) {
+		if name := nameOf(of[0]); name != "" {
 			names = append(names, analysis.Clean(name))
 		}
 	}
@@ -286,13 +275,14 @@ func who(f *analysis.Finding, named bool) string {
 }
 
 // grouped returns findings by what a function says of them, in the order of their first ones.
-func grouped(list []*analysis.Finding, by func(*analysis.Finding) string) (groups [][]*analysis.Finding) {
-	at := make(map[string]int)
+func grouped[K comparable](list []*analysis.Finding, by func(*analysis.Finding) K) (groups [][]*analysis.Finding) {
+	at := make(map[K]int)
 	for _, f := range list {
-		n, there := at[by(f)]
+		k := by(f)
+		n, there := at[k]
 		if !there {
 			n = len(groups)
-			at[by(f)], groups = n, append(groups, nil)
+			at[k], groups = n, append(groups, nil)
 		}
 		groups[n] = append(groups[n], f)
 	}

@@ -135,7 +135,5 @@ func TestFindingsOfNobodyStandAlone(t *testing.T) {
 	for _, agent := range []string{"hotels", "flights"} {
 		list = append(list, analysis.Finding{Rule: rule, Side: a2a.Nobody, Link: analysis.Link{Client: "planner", Agent: agent}, Seen: "x"})
 	}
-	if n := strings.Count(report.Findings(list, nil), "[odd]"); n != 2 {
-		t.Errorf("%d findings, want one for each link", n)
-	}
+	expect.Equal(t, "findings", 2, strings.Count(report.Findings(list, nil), "[odd]"))
 }

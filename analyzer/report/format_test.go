@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -279,9 +280,7 @@ func TestGitHubIsBounded(t *testing.T) {
 		r := many(n, analysis.Error)
 		r.Add(many(1, analysis.Note))
 		b := written(t, report.GitHub, whole(r))
-		if got := strings.Count(b, "::error "); got != 10 {
-			t.Errorf("%d errors make %d annotations", n, got)
-		}
+		expect.Equal(t, fmt.Sprintf("annotations of %d errors", n), 10, strings.Count(b, "::error "))
 		for _, line := range append(want, "::notice title=r (agent booker)::") {
 			if !strings.Contains(b, line) {
 				t.Errorf("no %s in\n%s", line, b)

@@ -22,8 +22,13 @@ var githubKinds = [...]markup.AnnotationKind{
 // warning.
 func GitHub(w io.Writer, r *Report) error {
 	lines := r.answers()
-	for _, t := range r.failedTests() {
-		lines = append(lines, annotation{t.severity, fmt.Sprintf("%s (agent %s)", t.Name, t.agent), t.sentence()})
+	for i := range r.Tests {
+		for _, t := range worstFirst(&r.Tests[i]) {
+			if t.Waived == "" {
+				title := fmt.Sprintf("%s (agent %s)", t.Name, r.Tests[i].Agent)
+				lines = append(lines, annotation{t.severity(), title, t.sentence()})
+			}
+		}
 	}
 	for i := range r.Result.Findings {
 		f := &r.Result.Findings[i]

@@ -36,7 +36,7 @@ type pageData struct {
 	Tests                                 []pageTest // that failed
 	Groups                                []pageGroup
 	All                                   []pageSuite
-	Never                                 []pageFamily
+	Never                                 []family
 	NeverCount, RuleCount                 int
 	Found                                 int  // findings
 	Traffic                               bool // the exchanges follow
@@ -80,11 +80,6 @@ type pageSuite struct {
 }
 
 type pageResult struct{ Name, Title, Result, Message, Sections string }
-
-type pageFamily struct {
-	Family string
-	IDs    []string
-}
 
 // HTML writes the report as one page for people: the verdict, who talked to whom, each agent, the findings by rule with
 // what to change, and the exchanges, if the report has them. It fetches nothing, and runs no script but its own, which
@@ -144,16 +139,9 @@ func (d *pageData) calls(r *Report) {
 		if c.Made == 0 {
 			continue
 		}
-		var errs []string
-		for _, f := range c.ByError() {
-			errs = append(errs, fmt.Sprintf("%s %d", f.Error, f.Count))
-		}
-		if c.Unheard {
-			errs = append(errs, "webhooks not observed")
-		}
 		d.Calls = append(d.Calls, pageCalls{
 			Link: arrow(c.Link), Made: c.Made, Succeeded: c.Succeeded, Failed: c.Failed, Unproved: !c.Proved(),
-			Errors: orDash(strings.Join(errs, ", ")),
+			Errors: errorsOf(&c, func(s string) string { return s }),
 		})
 	}
 }
@@ -181,12 +169,8 @@ func (d *pageData) tests(r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
 		for _, t := range worstFirst(s) {
-			severity := t.Severity.String()
-			if t.Status == TestCritical {
-				severity = analysis.Error.String()
-			}
 			d.Tests = append(d.Tests, pageTest{
-				ID: fmt.Sprintf("test-%d-%s", i+1, t.Name), Severity: severity, Title: t.Title, Name: t.Name, Message: t.Message,
+				ID: fmt.Sprintf("test-%d-%s", i+1, t.Name), Severity: t.severity().String(), Title: t.Title, Name: t.Name, Message: t.Message,
 				Waived: t.Waived, Fix: t.Fix, Agent: s.Agent, Sections: strings.Join(t.Sections, ", "),
 				Request: visible(t.Request), Answer: visible(t.Answer),
 			})
@@ -194,11 +178,7 @@ func (d *pageData) tests(r *Report) {
 		all := pageSuite{Agent: s.Agent}
 		for j := range s.Tests {
 			t := &s.Tests[j]
-			result := string(t.Status)
-			if t.Waived != "" {
-				result += ", waived"
-			}
-			all.Tests = append(all.Tests, pageResult{t.Name, t.Title, result, orDash(t.Message), strings.Join(t.Sections, ", ")})
+			all.Tests = append(all.Tests, pageResult{t.Name, t.Title, t.result(), orDash(t.Message), strings.Join(t.Sections, ", ")})
 		}
 		d.All = append(d.All, all)
 	}
@@ -229,15 +209,5 @@ func (d *pageData) findings(r *Report) {
 
 func (d *pageData) never(r *Report) {
 	never := unobserved(r.Result, r.Rules)
-	d.NeverCount = len(never)
-	for _, rule := range r.Rules {
-		if !slices.Contains(never, rule.ID) {
-			continue
-		}
-		if n := len(d.Never); n == 0 || d.Never[n-1].Family != rule.Family {
-			d.Never = append(d.Never, pageFamily{Family: rule.Family})
-		}
-		last := &d.Never[len(d.Never)-1]
-		last.IDs = append(last.IDs, rule.ID)
-	}
+	d.NeverCount, d.Never = len(never), families(never)
 }

@@ -2,17 +2,17 @@ package report_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -75,18 +75,14 @@ func TestFindingLine(t *testing.T) {
 	}
 	var got report.Finding
 	must.Do(t, json.Unmarshal([]byte(b), &got))
-	if diff := cmp.Diff(report.JSONFinding(&result.Findings[0]), got); diff != "" {
-		t.Errorf("finding (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "finding", report.JSONFinding(&result.Findings[0]), got)
 }
 
 func TestRulesJSONMembers(t *testing.T) {
 	b := written(t, report.RulesJSON, rules.All)
 	var list []map[string]any
 	must.Do(t, json.Unmarshal([]byte(b), &list))
-	if len(list) != len(rules.All) {
-		t.Errorf("%d rules are written, want %d", len(list), len(rules.All))
-	}
+	expect.Equal(t, "rules are written", len(rules.All), len(list))
 	for _, r := range list {
 		members(t, "rule", r, "id", "title", "level", "severity", "dialects", "bindings", "side", "sections", "family",
 			"covers", "fix", "doc", "silent")
@@ -112,9 +108,7 @@ func members(t *testing.T, what string, value any, want ...string) {
 		t.Fatalf("%s is %T, want an object", what, value)
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(object))); diff != "" {
-		t.Errorf("members of %s (-want +got):\n%s", what, diff)
-	}
+	expect.Same(t, fmt.Sprintf("members of %s", what), want, slices.Sorted(maps.Keys(object)))
 }
 
 func oneOf(t *testing.T, object map[string]any, name string, known ...string) {

@@ -45,6 +45,7 @@ func JUnit(w io.Writer, r *Report) error {
 	all.addTests(r)
 	applied, found, also := byLink(r.Result)
 	verdict := r.verdict()
+	failed := slices.Concat(verdict.Failed, verdict.Refused, verdict.Tasks)
 	workflows := severalWorkflows(r.Result.Findings)
 	calls, counted := make(map[analysis.Link][]*judgment.Calls), r.Result.Counted()
 	for i := range r.Result.Calls {
@@ -52,62 +53,60 @@ func JUnit(w io.Writer, r *Report) error {
 		calls[counted(c.Link)] = append(calls[counted(c.Link)], c)
 	}
 	for _, link := range linksOf(applied, found) {
-		suite := junitSuite{Name: analysis.Clean(link.String()), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
+		suite := junitSuite{Name: analysis.Clean(link.String())}
 		for _, rule := range r.Rules {
 			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID], workflows)
 			if outer := also[link][rule.ID]; outer != "" {
 				c.Skipped, c.Out = nil, c.Out+"broken along with "+outer+", which has the finding\n"
 			}
-			switch {
-			case c.Failure != nil:
-				suite.Failures++
-			case c.Skipped != nil:
-				suite.Skipped++
-			}
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(r, calls[link], slices.Concat(verdict.Failed, verdict.Refused, verdict.Tasks))
+			suite.addCalls(r, calls[link], failed)
 		}
-		suite.Tests = len(suite.Cases)
-		all.Errors += suite.Errors
-		all.Tests, all.Failures, all.Skipped = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Skipped+suite.Skipped
-		all.Suites = append(all.Suites, suite)
+		all.add(r, suite)
 	}
-	if s := seenSuite(r, verdict); s != nil {
-		all.Tests, all.Errors = all.Tests+1, all.Errors+s.Errors
-		all.Suites = append(all.Suites, *s)
+	if r.Tests == nil && len(verdict.NotSeen) > 0 {
+		all.add(r, junitSuite{Name: "observation", Cases: []junit.Case{notSeenCase(verdict)}})
 	}
 	if len(all.Suites) == 0 { // an empty document would look like success
-		all.Suites = []junitSuite{{
-			Name: "nothing", Tests: 1, Skipped: 1,
-			Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"), Cases: []junit.Case{
-				{Name: "judged", Class: "a2atap", Skipped: &junit.Message{Message: "nothing was judged"}},
-			},
-		}}
-		all.Tests, all.Skipped = 1, 1
+		all.add(r, junitSuite{Name: "nothing", Cases: []junit.Case{
+			{Name: "judged", Class: "a2atap", Skipped: &junit.Message{Message: "nothing was judged"}},
+		}})
 	}
 	return junit.Write(w, all)
 }
 
-// seenSuite returns the suite that says what was not seen; nil if nothing is known to be missing. Its case is an error
-// where that makes the verdict incomplete.
-func seenSuite(r *Report, v judgment.Verdict) *junitSuite {
-	if r.Tests != nil || len(v.NotSeen) == 0 {
-		return nil
+// add adds a suite, and counts its cases.
+func (all *junitSuites) add(r *Report, s junitSuite) {
+	s.Timestamp = r.Now.UTC().Format("2006-01-02T15:04:05")
+	s.Tests = len(s.Cases)
+	for _, c := range s.Cases {
+		switch {
+		case c.Error != nil:
+			s.Errors++
+		case c.Failure != nil:
+			s.Failures++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
 	}
+	all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
+	all.Errors, all.Skipped = all.Errors+s.Errors, all.Skipped+s.Skipped
+	all.Suites = append(all.Suites, s)
+}
+
+// notSeenCase returns the case that says what was not seen. It is an error where that makes the verdict incomplete.
+func notSeenCase(v judgment.Verdict) junit.Case {
 	var lines strings.Builder
 	for i := range v.NotSeen {
 		lines.WriteString(v.NotSeen[i].String() + "\n")
 	}
 	one := junit.Case{Name: "seen", Class: "a2atap.observation", Out: lines.String()}
-	s := &junitSuite{Name: "observation", Tests: 1, Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
 	if v.Status == judgment.StatusIncomplete {
 		one.Out, one.Error = "", &junit.Message{Message: v.String(), Type: "observation", Text: lines.String()}
-		s.Errors = 1
 	}
-	s.Cases = []junit.Case{one}
-	return s
+	return one
 }
 
 // addCalls says how the calls came out that are counted with the suite's link.
@@ -124,12 +123,8 @@ func (s *junitSuite) addCalls(r *Report, calls []*judgment.Calls, failed []judgm
 		if settled := c.Settled(); settled.Failed+settled.TasksFailed == 0 && c.Proved() {
 			continue
 		}
-		one, bad := r.junitCalls(c, strings.TrimSuffix(name, ": "), failed)
-		switch {
-		case bad:
-			s.Failures++
-		case !c.Proved():
-			s.Errors++
+		one := r.junitCalls(c, strings.TrimSuffix(name, ": "), failed)
+		if one.Failure == nil && !c.Proved() {
 			one.Error = &junit.Message{Message: name + "no call is known to have succeeded: " + c.String(), Type: "outcome"}
 		}
 		s.Cases = append(s.Cases, one)

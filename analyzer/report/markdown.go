@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -82,25 +83,30 @@ func mdCalls(b *strings.Builder, r *judgment.Result) {
 		if c.Made == 0 {
 			continue
 		}
-		var errs []string
-		for _, f := range c.ByError() {
-			errs = append(errs, fmt.Sprintf("%s %d", markup.Text(f.Error), f.Count))
-		}
 		failed := fmt.Sprint(c.Failed)
 		if !c.Proved() {
 			failed += ": **no call succeeded**"
 		}
-		if c.Unheard {
-			errs = append(errs, "webhooks not observed")
-		}
 		rows = append(rows, []string{
-			markup.Text(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, orDash(strings.Join(errs, ", ")),
+			markup.Text(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, errorsOf(&c, markup.Text),
 		})
 	}
 	if len(rows) > 1 {
 		b.WriteString("## Calls\n\nWhether calls succeeded is one question, whether they kept to the protocol another.\n\n")
 		markup.Table(b, rows)
 	}
+}
+
+// errorsOf says which errors calls failed with, and how often each, or a dash.
+func errorsOf(c *judgment.Calls, clean func(string) string) string {
+	var errs []string
+	for _, f := range c.ByError() {
+		errs = append(errs, fmt.Sprintf("%s %d", clean(f.Error), f.Count))
+	}
+	if c.Unheard {
+		errs = append(errs, "webhooks not observed")
+	}
+	return orDash(strings.Join(errs, ", "))
 }
 
 // mdConformance writes the report on one agent.
@@ -116,11 +122,18 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 	b.WriteString("### Failed tests\n\n")
 	rows := [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	for _, result := range failed {
-		rows = append(rows, []string{
-			markup.Code(result.Test), result.Category, markup.Text(result.Message), markup.Text(fixOf(r.Rules, result.Test)),
-		})
+		rows = append(rows, mdFailedRule(r, &result))
 	}
 	markup.Table(b, rows)
+}
+
+// mdFailedRule returns a rule that failed as a row: the rule, its category, the message and what to do about it.
+func mdFailedRule(r *Report, c *ConformanceResult) []string {
+	fix := ""
+	if i := slices.IndexFunc(r.Rules, func(r *analysis.Rule) bool { return r.ID == c.Test }); i >= 0 {
+		fix = oneLine(r.Rules[i].Fix)
+	}
+	return []string{markup.Code(c.Test), c.Category, markup.Text(c.Message), markup.Text(fix)}
 }
 
 // rows returns how many rules of each category came out how, as a table: first the heads, then a row a category, then all.
@@ -150,15 +163,6 @@ func (c *Conformance) failed() []ConformanceResult {
 		}
 	}
 	return failed
-}
-
-func fixOf(rules []*analysis.Rule, id string) string {
-	for _, r := range rules {
-		if r.ID == id {
-			return oneLine(r.Fix)
-		}
-	}
-	return ""
 }
 
 // Bounds of a table of findings: longer ones are not read, and no page shows them.
@@ -241,8 +245,8 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 		"## Not observed\n\nNothing in the traffic put %d of %d rules to the test.\n\n"+
 			"<details><summary>The rules</summary>\n\n", len(never), len(r.Rules))
 	codes := make([]string, 0, len(never))
-	for _, id := range never {
-		codes = append(codes, markup.Code(id))
+	for _, rule := range never {
+		codes = append(codes, markup.Code(rule.ID))
 	}
 	b.WriteString(strings.Join(codes, " ") + "\n\n</details>\n")
 }

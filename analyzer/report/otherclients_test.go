@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -22,12 +23,8 @@ func TestLinkWithoutSuccessAmongOthers(t *testing.T) {
 		},
 	}}
 	m := newMatrix(r.Result)
-	if got := m.text("planner", "booker"); got != "no call succeeded" {
-		t.Errorf("the matrix says %q of the planner", got)
-	}
-	if got := m.text(judgment.OtherClients, "booker"); got != "ok (1)" {
-		t.Errorf("the matrix says %q of the others", got)
-	}
+	expect.Equal(t, "what the matrix says of the planner", "no call succeeded", m.text("planner", "booker"))
+	expect.Equal(t, "what the matrix says of the others", "ok (1)", m.text(judgment.OtherClients, "booker"))
 	var b strings.Builder
 	must.Do(t, JUnit(&b, r))
 	for _, want := range []string{`failures="1"`, "no call succeeded: 2 of 2 calls failed: HTTP 503 2", "calls planner-&gt;booker"} {

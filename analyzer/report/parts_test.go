@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"a2atap/analyzer/report"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -33,9 +34,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"Who talked to whom", "Not observed", "Conformance level"} {
-		if !strings.Contains(words(parts.Verdict), want) {
-			t.Errorf("the verdict does not say %s: %s", want, words(parts.Verdict))
-		}
+		expect.Contains(t, "the verdict", want, words(parts.Verdict))
 	}
 	for i := range r.Findings {
 		place := r.Findings[i].Place.String()

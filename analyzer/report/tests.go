@@ -67,14 +67,16 @@ type Test struct {
 // Bad reports whether the test failed, or found the agent gone.
 func (t *Test) Bad() bool { return t.Status == TestFailed || t.Status == TestCritical }
 
-// breaks reports whether the test has failed with a severity at least, waived or not.
-func (t *Test) breaks(least analysis.Severity) bool {
-	severity := t.Severity
+// severity says how bad it is that the test failed: an agent that was gone is an error.
+func (t *Test) severity() analysis.Severity {
 	if t.Status == TestCritical {
-		severity = analysis.Error
+		return analysis.Error
 	}
-	return t.Bad() && severity >= least
+	return t.Severity
 }
+
+// breaks reports whether the test has failed with a severity at least, waived or not.
+func (t *Test) breaks(least analysis.Severity) bool { return t.Bad() && t.severity() >= least }
 
 // fails reports whether the test fails a check with that gate.
 func (t *Test) fails(gate analysis.Severity) bool { return t.Waived == "" && t.breaks(gate) }
@@ -138,6 +140,17 @@ func (s *Suite) Tally() Tally {
 	var t Tally
 	for i := range s.Tests {
 		t.add(&s.Tests[i])
+	}
+	return t
+}
+
+// tallyOf counts its tests of one category.
+func (s *Suite) tallyOf(category analysis.Category) Tally {
+	var t Tally
+	for i := range s.Tests {
+		if s.Tests[i].Category == category {
+			t.add(&s.Tests[i])
+		}
 	}
 	return t
 }
@@ -231,28 +244,12 @@ func (r *Report) level(s *Suite) (level, reason string) {
 	return "not-determined", "nothing was answered"
 }
 
-// A failedTest is a test that failed, of an agent.
-type failedTest struct {
-	*Test
-	agent    string
-	severity analysis.Severity
-}
-
-// failedTests returns the tests that failed, waived ones left out, the worst of each agent first.
-func (r *Report) failedTests() []failedTest {
-	var list []failedTest
-	for i := range r.Tests {
-		for _, t := range worstFirst(&r.Tests[i]) {
-			f := failedTest{t, r.Tests[i].Agent, t.Severity}
-			if t.Status == TestCritical {
-				f.severity = analysis.Error
-			}
-			if t.Waived == "" {
-				list = append(list, f)
-			}
-		}
+// result says in words how the test came out.
+func (t *Test) result() string {
+	if t.Waived != "" {
+		return string(t.Status) + ", waived"
 	}
-	return list
+	return string(t.Status)
 }
 
 // sentence says in a line what is wrong, and what to do about it.

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -113,9 +115,7 @@ func TestTestsAsJUnit(t *testing.T) {
 			got.Tests, got.Passed, got.Skipped = got.Tests+s.Totals.Tests, got.Passed+s.Totals.Passed, got.Skipped+s.Totals.Skipped
 			got.Failed, got.Error = got.Failed+s.Totals.Failed, got.Error+s.Totals.Error
 		}
-		if got != want {
-			t.Errorf("gate %d: totals are %+v, want %+v", gate, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("gate %d: totals", gate), want, got)
 	}
 }
 
@@ -168,9 +168,7 @@ func TestStatusOfTests(t *testing.T) {
 	} {
 		r := whole(&judgment.Result{})
 		r.Tests, r.Gate = []report.Suite{tt.suite}, tt.gate
-		if got := r.Status(); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		expect.Equal(t, tt.name, tt.want, r.Status())
 	}
 }
 

@@ -13,26 +13,11 @@ import (
 func (all *junitSuites) addTests(r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
-		suite := junitSuite{
-			Name: "probe " + analysis.Clean(s.Agent), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"),
-			Out: analysis.Clean(strings.Join(s.Notes, "; ")),
-		}
+		suite := junitSuite{Name: "probe " + analysis.Clean(s.Agent), Out: analysis.Clean(strings.Join(s.Notes, "; "))}
 		for j := range s.Tests {
-			c := s.Tests[j].junit(r.Gate)
-			switch {
-			case c.Error != nil:
-				suite.Errors++
-			case c.Failure != nil:
-				suite.Failures++
-			case c.Skipped != nil:
-				suite.Skipped++
-			}
-			suite.Cases = append(suite.Cases, c)
+			suite.Cases = append(suite.Cases, s.Tests[j].junit(r.Gate))
 		}
-		suite.Tests = len(suite.Cases)
-		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
-		all.Errors, all.Skipped = all.Errors+suite.Errors, all.Skipped+suite.Skipped
-		all.Suites = append(all.Suites, suite)
+		all.add(r, suite)
 	}
 }
 

@@ -41,13 +41,7 @@ func (s *Suite) rows() [][]string {
 		rows = append(rows, cells)
 	}
 	for _, category := range analysis.Categories {
-		var t Tally
-		for i := range s.Tests {
-			if s.Tests[i].Category == category {
-				t.add(&s.Tests[i])
-			}
-		}
-		row(titles[category], t)
+		row(titles[category], s.tallyOf(category))
 	}
 	row("All", s.Tally())
 	return rows
@@ -73,13 +67,9 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 		if c.link != s.Agent {
 			continue
 		}
-		for _, category := range analysis.Categories {
-			for _, result := range c.Categories[string(category)] {
-				if result.Duration == nil && (result.Status == "fail" || result.Status == "critical") { // a rule
-					failed = append(failed, []string{
-						markup.Code(result.Test), result.Category, markup.Text(result.Message), markup.Text(fixOf(r.Rules, result.Test)),
-					})
-				}
+		for _, result := range c.failed() {
+			if result.Duration == nil { // a rule
+				failed = append(failed, mdFailedRule(r, &result))
 			}
 		}
 	}
@@ -102,12 +92,8 @@ func mdTests(b *strings.Builder, s *Suite) {
 	rows := [][]string{{"Test", "What it asks", "Result", "Took", "Message", "Sections"}}
 	for i := range s.Tests {
 		t := &s.Tests[i]
-		result := string(t.Status)
-		if t.Waived != "" {
-			result += ", waived"
-		}
 		rows = append(rows, []string{
-			markup.Code(t.Name), markup.Text(t.Title), result, fmt.Sprintf("%d ms", t.Duration.Milliseconds()),
+			markup.Code(t.Name), markup.Text(t.Title), t.result(), fmt.Sprintf("%d ms", t.Duration.Milliseconds()),
 			markup.Text(orDash(t.Message)), markup.Text(orDash(strings.Join(t.Sections, ", "))),
 		})
 	}

@@ -32,13 +32,9 @@ func (run *sarifRun) addTests(r *Report) {
 }
 
 func sarifTest(s *Suite, t *Test, index int) sarifResult {
-	level := t.Severity
-	if t.Status == TestCritical {
-		level = analysis.Error
-	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{"probe", s.Agent, t.Name}, "\x00")))
 	out := sarifResult{
-		RuleID: t.Name, RuleIndex: index, Level: level.String(),
+		RuleID: t.Name, RuleIndex: index, Level: t.severity().String(),
 		Message: sarifText{t.sentence()},
 		Locations: []sarifLocation{{
 			Physical: sarifPhysical{sarifArtifact{analysis.Clean(s.URL)}},

@@ -56,14 +56,11 @@ func (r *Report) findingsOf(chosen func(agent string) bool) []analysis.Finding {
 
 // testText writes a test that failed.
 func testText(b *strings.Builder, t *Test) {
-	word, severity := words[t.Status], t.Severity
-	if t.Status == TestCritical {
-		severity = analysis.Error
-	}
+	word := words[t.Status]
 	if t.Waived != "" {
 		word = "WAIVED"
 	}
-	fmt.Fprintf(b, "%s %s: %s (%s", word, t.Name, t.Title, severity)
+	fmt.Fprintf(b, "%s %s: %s (%s", word, t.Name, t.Title, t.severity())
 	if len(t.Sections) > 0 {
 		b.WriteString("; " + strings.Join(t.Sections, ", "))
 	}
@@ -96,13 +93,7 @@ func testText(b *strings.Builder, t *Test) {
 // suiteText writes a line for each group of tests, and then what is not a pass and no failure either.
 func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	for _, category := range analysis.Categories {
-		var t Tally
-		for i := range s.Tests {
-			if s.Tests[i].Category == category {
-				t.add(&s.Tests[i])
-			}
-		}
-		if t.Total() > 0 {
+		if t := s.tallyOf(category); t.Total() > 0 {
 			fmt.Fprintf(b, "%-17s %s\n", titles[category], strings.Join(t.parts(), ", "))
 		}
 	}

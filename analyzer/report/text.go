@@ -113,7 +113,10 @@ func observed(b *strings.Builder, whole *Report) {
 	switch never := unobserved(r, rules); {
 	case len(never) == 0:
 	case whole.Coverage:
-		neverText(b, never, rules)
+		fmt.Fprintf(b, "never observed: %d of %d rules\n", len(never), len(rules))
+		for _, f := range families(never) {
+			fmt.Fprintf(b, "  %-13s %s\n", f.Family, wrap(strings.Join(f.IDs, " "), 16, 80, strings.Repeat(" ", 16)))
+		}
 	default:
 		fmt.Fprintf(b, "never observed: %d of %d rules; --coverage names them\n", len(never), len(rules))
 	}
@@ -142,38 +145,31 @@ func unseenWebhooks(c *judgment.Calls) string {
 	return ""
 }
 
-// neverText names the rules that never applied, a family a line.
-func neverText(b *strings.Builder, never []string, rules []*analysis.Rule) {
-	fmt.Fprintf(b, "never observed: %d of %d rules\n", len(never), len(rules))
-	var families []string
-	ids := make(map[string][]string)
-	for _, r := range rules {
-		if !slices.Contains(never, r.ID) {
-			continue
-		}
-		if ids[r.Family] == nil {
-			families = append(families, r.Family)
-		}
-		ids[r.Family] = append(ids[r.Family], r.ID)
-	}
-	for _, family := range families {
-		fmt.Fprintf(b, "  %-13s %s\n", family, wrap(strings.Join(ids[family], " "), 16, 80, strings.Repeat(" ", 16)))
-	}
-}
-
-// unobserved returns the ids of the rules that never applied.
-func unobserved(r *judgment.Result, rules []*analysis.Rule) []string {
+// unobserved returns the rules that never applied, in reading order.
+func unobserved(r *judgment.Result, rules []*analysis.Rule) []*analysis.Rule {
 	seen := make(map[string]bool)
 	for _, c := range r.Coverage {
 		seen[c.Rule.ID] = true
 	}
-	var never []string
-	for _, rule := range rules {
-		if !seen[rule.ID] {
-			never = append(never, rule.ID)
+	return slices.DeleteFunc(slices.Clone(rules), func(rule *analysis.Rule) bool { return seen[rule.ID] })
+}
+
+// A family has the ids of some of its rules.
+type family struct {
+	Family string
+	IDs    []string
+}
+
+// families returns rules, which stand in reading order, by their families.
+func families(rules []*analysis.Rule) (list []family) {
+	for _, r := range rules {
+		if n := len(list); n == 0 || list[n-1].Family != r.Family {
+			list = append(list, family{Family: r.Family})
 		}
+		last := &list[len(list)-1]
+		last.IDs = append(last.IDs, r.ID)
 	}
-	return never
+	return list
 }
 
 // wrap breaks a text, which begins at a column, at blanks so that no line is longer than width bytes, and indents what

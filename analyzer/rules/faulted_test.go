@@ -20,7 +20,7 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 		mangle func(x *capture.Exchange)
 	}{
 		{"reset", func(x *capture.Exchange) {
-			x.Response, x.Fault = nil, &capture.Fault{Kind: "injected", Side: "proxy", Detail: "reset"}
+			x.Response, x.Fault = nil, &capture.TransportFault{Kind: "injected", Side: "proxy", Detail: "reset"}
 		}},
 		{"status=503", func(x *capture.Exchange) {
 			x.Response = &capture.Response{
@@ -39,7 +39,7 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 			if r := x.Response; r != nil {
 				r.Events, r.Body.Complete = r.Events[:min(len(r.Events), 1)], false
 			}
-			x.Fault = &capture.Fault{Kind: "injected", Side: "proxy", Detail: "cut-stream=1"}
+			x.Fault = &capture.TransportFault{Kind: "injected", Side: "proxy", Detail: "cut-stream=1"}
 		}},
 		{"grpc-status=UNAVAILABLE", func(x *capture.Exchange) {
 			x.Response = &capture.Response{
@@ -54,7 +54,7 @@ func TestFaultsMadeHereBlameNobody(t *testing.T) {
 			}
 		}},
 		{"dropped: the request, after 3.2s", func(x *capture.Exchange) {
-			x.Response, x.Fault = nil, &capture.Fault{Kind: "injected", Side: "proxy", Detail: "dropped"}
+			x.Response, x.Fault = nil, &capture.TransportFault{Kind: "injected", Side: "proxy", Detail: "dropped"}
 		}},
 		{"end without a status", func(x *capture.Exchange) {
 			if r := x.Response; r != nil {

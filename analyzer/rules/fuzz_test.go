@@ -93,7 +93,7 @@ func stepOf(kind byte, request, answer []byte) capture.What {
 	case 12:
 		return capture.ResponseHead{Head: answer}
 	case 13:
-		return capture.Closed{Interrupted: true, Fault: &capture.Fault{}}
+		return capture.Closed{Interrupted: true, Fault: &capture.TransportFault{}}
 	case 14:
 		return capture.ResponseEvent{Event: capture.Event{K: 1, Raw: answer, Unterminated: true}}
 	}

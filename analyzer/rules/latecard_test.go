@@ -148,7 +148,7 @@ func TestWhatLateCardsShow(t *testing.T) {
 		}), card}, 0},
 		{"after the agent was gone", []*capture.Exchange{call, with(call, func(x *capture.Exchange) {
 			x.Response = nil
-			x.Fault = &capture.Fault{Kind: "unreachable", Side: "agent", Detail: "connection refused"}
+			x.Fault = &capture.TransportFault{Kind: "unreachable", Side: "agent", Detail: "connection refused"}
 		}), card}, 0},
 		{"half an hour later", []*capture.Exchange{call, with(card, func(x *capture.Exchange) {
 			x.Started = call.Started.Add(30 * time.Minute)

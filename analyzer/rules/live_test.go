@@ -24,7 +24,7 @@ func TestLiveFindsTheSame(t *testing.T) {
 	for _, path := range sample(t) {
 		random := randomFor(path)
 		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
-		for range 3 {
+		for range orders {
 			steps := shuffle(random, exchanges)
 			want := findings(steps)
 			if diff := cmp.Diff(want, follow(t, random, steps)); diff != "" {

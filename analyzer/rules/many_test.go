@@ -13,7 +13,7 @@ import (
 // oneIn says which part of the transcripts a test has that does the same with each of them.
 const oneIn = 1
 
-// orders is in how many orders TestOverlapsProveNothing has each transcript.
+// orders is in how many orders TestOverlapsProveNothing and TestLiveFindsTheSame have each transcript.
 const orders = 15
 
 // streamEvents is how many events TestStreamsTakeFlatMemory has in a stream.

@@ -10,10 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/must"
 )
 
 // TestRulesOfCards fetches the cards of the transcripts again and again, as SDKs do. That rules which take nothing but
@@ -71,8 +70,11 @@ func TestRulesOfCards(t *testing.T) {
 // judgeBy returns what rules find in exchanges, and how often they applied.
 func judgeBy(t *testing.T, list []*analysis.Rule, exchanges []*capture.Exchange) []string {
 	t.Helper()
-	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
-	result := must.Get(engine.Run(t.Context(), list, memory, nil))(t)
+	return linesOf(judgeAll(t, list, exchanges))
+}
+
+// linesOf says what was found, and how often rules applied.
+func linesOf(result *judgment.Result) []string {
 	var lines []string
 	for i := range result.Findings {
 		f := &result.Findings[i]

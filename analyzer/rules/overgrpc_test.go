@@ -22,8 +22,7 @@ func TestSameFindingsOverGRPC(t *testing.T) {
 	t.Parallel()
 	said, provoked := 0, make(map[string]bool)
 	for _, path := range transcripts(t) {
-		original := parse(t, "testdata/"+path).Exchanges
-		translated, ok := overGRPC(original)
+		translated, ok := overGRPC(tellFile(t, path).exchanges)
 		if !ok || slices.Contains(onlyOver, path) {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/analyzertest"
 	"a2atap/analyzer/engine"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -90,22 +91,39 @@ func lines(findings []analysis.Finding) []string {
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analysis.Finding {
 	t.Helper()
-	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
-	result := must.Get(engine.Run(context.Background(), rules.All, memory, nil))(t)
-	return result.Findings
+	return judgeAll(t, rules.All, exchanges).Findings
 }
 
-// judged holds what finds out, once, what is found in a transcript, by its path.
+func judgeAll(t *testing.T, list []*analysis.Rule, exchanges []*capture.Exchange) *judgment.Result {
+	t.Helper()
+	memory := must.Get(capture.ReadMemory(capture.Info{}, capture.Each(exchanges...)))(t)
+	return must.Get(engine.Run(context.Background(), list, memory, nil))(t)
+}
+
+// A told is a transcript and what judging it comes to.
+type told struct {
+	exchanges []*capture.Exchange
+	result    *judgment.Result
+}
+
+// judged holds what finds that out, once, by the path of the transcript.
 var judged sync.Map
 
-// judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be
-// changed.
+// tellFile returns a transcript and what judging it comes to. It is judged once, for all tests: what is returned must
+// not be changed.
+func tellFile(t *testing.T, path string) told {
+	t.Helper()
+	once, _ := judged.LoadOrStore(path, sync.OnceValue(func() told {
+		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		return told{exchanges, judgeAll(t, rules.All, exchanges)}
+	}))
+	return once.(func() told)()
+}
+
+// judgeFile returns what is found in a transcript, which must not be changed.
 func judgeFile(t *testing.T, path string) []analysis.Finding {
 	t.Helper()
-	once, _ := judged.LoadOrStore(path, sync.OnceValue(func() []analysis.Finding {
-		return judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
-	}))
-	return once.(func() []analysis.Finding)()
+	return tellFile(t, path).result.Findings
 }
 
 func parse(t *testing.T, file string) *transcript.Transcript {

@@ -1,9 +1,11 @@
 package rules_test
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/expect"
 )
 
 // The want sections of transcripts do not say how bad a finding is. Most are as bad as their rule; these are milder,
@@ -124,9 +126,7 @@ func TestLoweredSeverities(t *testing.T) {
 				t.Fatalf("got %d findings of severities %v, want %v", len(got), got, test.want)
 			}
 			for i := range got {
-				if got[i] != test.want[i] {
-					t.Errorf("finding %d: got %s, want %s", i+1, got[i], test.want[i])
-				}
+				expect.Equal(t, fmt.Sprintf("finding %d", i+1), test.want[i], got[i])
 			}
 		})
 	}

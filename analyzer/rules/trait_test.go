@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -28,8 +27,8 @@ var alwaysAsked = func() []*analysis.Rule {
 func TestRulesAreAskedInTime(t *testing.T) {
 	t.Parallel()
 	for _, path := range transcripts(t) {
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
-		if diff := cmp.Diff(judgeBy(t, alwaysAsked, exchanges), judgeBy(t, rules.All, exchanges)); diff != "" {
+		file := tellFile(t, path)
+		if diff := cmp.Diff(judgeBy(t, alwaysAsked, file.exchanges), linesOf(file.result)); diff != "" {
 			t.Errorf("%s: -always asked +as they say:\n%s", path, diff)
 		}
 	}

@@ -1,10 +1,12 @@
 package summary_test
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestFailure(t *testing.T) {
@@ -36,8 +38,6 @@ func TestFailure(t *testing.T) {
 		if tt.err != nil {
 			s.Errors = []summary.ErrorSeen{summary.ErrorOf(tt.err, tt.binding)}
 		}
-		if got := s.Failure(); got != tt.want {
-			t.Errorf("%+v, %d: got %q, want %q", tt.err, tt.status, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%+v, %d", tt.err, tt.status), tt.want, s.Failure())
 	}
 }

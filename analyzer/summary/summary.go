@@ -65,7 +65,7 @@ type Summary struct {
 	Judged  bool // at least one rule applied
 	Call    bool // it counts as a call
 	Outcome analysis.Outcome
-	Fault   *capture.Fault // that ended it; nil if it ended as HTTP says
+	Fault   *capture.TransportFault // that ended it; nil if it ended as HTTP says
 	// where its answer leads, or how one begins that is none of the protocol's and says of no error what it is, in one line
 	Said string
 	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none

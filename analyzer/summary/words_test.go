@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestShortID(t *testing.T) {
@@ -24,9 +26,7 @@ func TestShortID(t *testing.T) {
 		"é\x1b[2J":                               "é\ufffd[2J",
 		strings.Repeat("é", 21):                  "éééééééé*éééééééé",
 	} {
-		if got := summary.ShortID(id); got != want {
-			t.Errorf("%q: got %q, want %q", id, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q", id), want, summary.ShortID(id))
 	}
 }
 
@@ -35,9 +35,7 @@ func TestDurationWords(t *testing.T) {
 		capture.NotKnown: "–", 0: "0.0ms", 62_500 * time.Microsecond: "62.5ms", 1204 * time.Millisecond: "1.20s",
 		90*time.Second + 1: "1m30s",
 	} {
-		if got := summary.DurationWords(d); got != want {
-			t.Errorf("%v is %s, want %s", int64(d), got, want)
-		}
+		expect.Equal(t, int64(d), want, summary.DurationWords(d))
 	}
 }
 
@@ -45,8 +43,6 @@ func TestDurationWords(t *testing.T) {
 func TestOutcomeCountsMessages(t *testing.T) {
 	for binding, want := range map[a2a.Binding]string{a2a.GRPC: "7 messages", a2a.JSONRPC: "7 events"} {
 		s := summary.Summary{Binding: binding, Stream: true, Events: 7, Life: capture.StateClosed}
-		if got := s.OutcomeText(); got != want {
-			t.Errorf("%s: %q, want %q", binding, got, want)
-		}
+		expect.Equal(t, binding, want, s.OutcomeText())
 	}
 }

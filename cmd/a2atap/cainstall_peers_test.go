@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/cmd/internal/trust"
 	"a2atap/proxy"
@@ -112,7 +111,7 @@ func TestInstalledAuthority(t *testing.T) {
 			for opened(r) == before {
 				select {
 				case <-r.Changed():
-				case <-time.After(cmdtest.Patience):
+				case <-time.After(must.Patience):
 					t.Fatal("it went round the proxy")
 				}
 			}

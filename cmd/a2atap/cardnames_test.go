@@ -46,7 +46,7 @@ func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
 	if !ok {
 		t.Fatal("a capture that grows is shown as it is")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	for sent, arrival := false, uint64(1); ; arrival++ {
 		if err := src.Wait(ctx, arrival); err != nil {

@@ -20,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/must"
@@ -79,7 +78,7 @@ func TestMemoryHasACeiling(t *testing.T) {
 func recordForMemory(t *testing.T, agent string, clients, length int) int64 {
 	t.Helper()
 	p := startKilled(t, filepath.Join(t.TempDir(), "c.a2atap"), agent, false)
-	client := &http.Client{Timeout: cmdtest.Patience, Transport: &http.Transport{DisableCompression: true}}
+	client := &http.Client{Timeout: must.Patience, Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	var calls sync.WaitGroup
 	for range clients {

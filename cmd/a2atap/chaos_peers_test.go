@@ -18,7 +18,6 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet/fleettest"
@@ -27,7 +26,7 @@ import (
 )
 
 var (
-	chaosSeeds = flag.Int("chaos-seeds", 10, "how many runs TestChaos makes")
+	chaosSeeds = flag.Int("chaos-seeds", 6, "how many runs TestChaos makes")
 	chaosSeed  = flag.Uint64("chaos-seed", 1, "the seed of the first of them")
 	chaosTime  = flag.Duration("chaos-time", 4*time.Second, "how long each of them takes")
 )
@@ -255,7 +254,7 @@ func (c *chaos) end(l *life, signal syscall.Signal) {
 	}
 	begun, took := time.Now(), time.Duration(0)
 	l.p.cmd.Process.Signal(signal)
-	for patience, ended := time.After(cmdtest.Patience), false; !ended; {
+	for patience, ended := time.After(must.Patience), false; !ended; {
 		select {
 		case <-l.ended:
 			ended = true

@@ -18,7 +18,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/must"
 )
@@ -29,7 +28,7 @@ import (
 func fleetBlocks(t *testing.T, address string) map[string][]bolt.Block {
 	t.Helper()
 	u := must.Get(url.Parse(address))(t)
-	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	c := must.Get(nats.Connect(u.Scheme + "://" + u.Host))(t)
 	defer c.Close()
@@ -156,7 +155,7 @@ func committed(t *testing.T, path string) (id string, blocks []bolt.Block) {
 // eventually asks again and again: what another process does cannot be waited for.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(cmdtest.Patience); !ok(); {
+	for deadline := time.Now().Add(must.Patience); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("this did not come: %s", what)
 		}

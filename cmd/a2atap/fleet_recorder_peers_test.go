@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
@@ -104,7 +103,7 @@ func startSteady(url string) *steady {
 	s := &steady{stopped: make(chan struct{})}
 	for c := range steadyClients {
 		s.clients.Go(func() {
-			client := &http.Client{Transport: &http.Transport{}, Timeout: cmdtest.Patience}
+			client := &http.Client{Transport: &http.Transport{}, Timeout: must.Patience}
 			defer client.CloseIdleConnections()
 			tick := time.NewTicker(steadyPause)
 			defer tick.Stop()

@@ -34,7 +34,7 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	now := func() time.Time { return moment }
 	var out, errs bytes.Buffer
 	code = run(t.Context(), cli.Env{
-		In: strings.NewReader(""), Out: &out, Err: &errs, Now: now, Getenv: func(string) string { return "" },
+		In: strings.NewReader(""), Out: &out, Err: &errs, Now: now, Getenv: unset,
 	}, args)
 	return out.String(), errs.String(), code
 }

@@ -118,7 +118,7 @@ func comesIn(t *testing.T, tap, name string) {
 func (s *shell) until(line, pattern string) {
 	s.t.Helper()
 	want := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(must.Patience); ; {
 		out, errs, _ := s.execute(line)
 		if want.MatchString(out) {
 			return

@@ -103,7 +103,7 @@ func goMod(t *testing.T) string {
 // The client library of NATS is behind proxy/fleet, so that another carrier can take its place: docs/decisions/0013.
 func TestOneKnowsTheCarrier(t *testing.T) {
 	t.Parallel()
-	for from, list := range ourSource(t).imports() {
+	for from, list := range ourImports(t) {
 		for _, to := range list {
 			if strings.HasPrefix(to, "github.com/nats-io/") && !matches("a2atap/proxy/fleet/...", from) {
 				t.Errorf("%s imports %s: what captures travel on is known to proxy/fleet alone", from, to)

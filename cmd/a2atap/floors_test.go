@@ -21,8 +21,7 @@ var stillUpward = []string{}
 // The files of a package stand above each other: what is in one uses what is in those below it. At most one use in ten
 // runs up, in the order in which the fewest do. A use is a function, method, type, variable or constant of one file that
 // another file names, however often.
-func TestUsesRunDown(t *testing.T) {
-	t.Parallel()
+func TestUsesRunDown(t *testing.T) { // not parallel: commands beside it bound the memory of the process, and it needs more
 	for name, uses := range usesBetweenFiles(t) {
 		order := uses.order()
 		up := uses.upward(order)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/must"
 )
@@ -64,7 +63,7 @@ func waitFor(t *testing.T, cmd *exec.Cmd) {
 		if err != nil {
 			t.Errorf("it ends with %v", err)
 		}
-	case <-time.After(cmdtest.Patience):
+	case <-time.After(must.Patience):
 		cmd.Process.Kill()
 		<-ended
 		t.Fatal("it does not end")

@@ -59,7 +59,7 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 	}))
 	defer agent.Close()
 	address := must.Get(url.Parse(agent.URL))(t)
-	client := &http.Client{Timeout: cmdtest.Patience}
+	client := &http.Client{Timeout: must.Patience}
 	defer client.CloseIdleConnections()
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	for n, want := range []struct {
@@ -201,7 +201,7 @@ func (p *pseudoTerminal) shows(t testing.TB, words string) {
 func (p *pseudoTerminal) matches(t testing.TB, words string) {
 	t.Helper()
 	pattern := regexp.MustCompile(words)
-	deadline := time.After(cmdtest.Patience)
+	deadline := time.After(must.Patience)
 	for text := p.written(); !pattern.MatchString(text); text = p.written() {
 		select {
 		case <-p.changed:

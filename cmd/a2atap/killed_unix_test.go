@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/must"
@@ -43,6 +42,13 @@ func TestKilledRecorderIsSaid(t *testing.T) {
 		p := startKilled(t, path, agent.URL, false)
 		all.pass(t, p, path, round, 500+random.IntN(500))
 		total += lackedAfterKill(t, path, uint64(round)+1, all)
+		if round%5 > 0 && round < kills-1 {
+			continue // judging is for all that was recorded, which is more each time
+		}
+		if code, said := runQuietly(t, "check", path); code != cli.ExitInconclusive ||
+			!strings.Contains(said, "check: incomplete: ") {
+			t.Errorf("check exits with %d and says %q", code, said)
+		}
 	}
 	t.Logf("%d of %d answered exchanges are missing after %d kills", total, len(all.answered), kills)
 	code, said := runQuietly(t, "check", path, "--format", "json", "-o", filepath.Join(t.TempDir(), "report.json"))
@@ -71,7 +77,7 @@ func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (m
 	if info.Crashes != crashes || !saidKilled.MatchString(info.Crash.String()) {
 		t.Errorf("after %d kills: %d, the last %v", crashes, info.Crashes, info.Crash)
 	}
-	if late := all.killed.Sub(info.Crash.After); late < 0 || late > cmdtest.Patience {
+	if late := all.killed.Sub(info.Crash.After); late < 0 || late > must.Patience {
 		t.Errorf("killed at %v, said to be after %v", all.killed, info.Crash.After)
 	}
 	kept := make(map[string]bool)
@@ -93,10 +99,6 @@ func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (m
 		if all.latest(n) && at.Before(info.Crash.After) {
 			t.Errorf("exchange %s was answered at %v and is missing; all before %v is said to be there", n, at, info.Crash.After)
 		}
-	}
-	if code, said := runQuietly(t, "check", path); code != cli.ExitInconclusive ||
-		!strings.Contains(said, "check: incomplete: ") {
-		t.Errorf("check exits with %d and says %q", code, said)
 	}
 	t.Logf("the oldest that is missing was answered %v before the kill; %v is said", oldest, info.Crash.Within)
 	return missing - all.missedBefore(missing)
@@ -188,11 +190,11 @@ func (a *traffic) pass(t *testing.T, p *killed, path string, round, answers int)
 	}
 	select {
 	case <-enough:
-	case <-time.After(cmdtest.Patience):
+	case <-time.After(must.Patience):
 		t.Error("the recorder passes nothing")
 	}
 	// A machine that is busy with other things may not have stored anything yet.
-	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
@@ -238,7 +240,7 @@ func runQuietly(t *testing.T, args ...string) (int, string) {
 	var said bytes.Buffer
 	e := cli.Env{
 		In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now,
-		Getenv: func(string) string { return "" },
+		Getenv: unset,
 	}
 	code := run(context.Background(), e, args)
 	return code, said.String()

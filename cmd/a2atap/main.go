@@ -16,6 +16,6 @@ func main() {
 	surviveFileLimit()
 	os.Exit(run(context.Background(), cli.Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
-		Program: cli.CalledAs(os.Args[0]),
+		Program: cli.CalledAs(os.Args[0]), Alone: true,
 	}, os.Args[1:]))
 }

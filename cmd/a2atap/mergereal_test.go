@@ -102,7 +102,7 @@ func talkAtOnce(t *testing.T, at string, clients, times int) {
 	var all sync.WaitGroup
 	for range clients {
 		c, err := client.Connect(t.Context(), at, client.Options{
-			Prefer: []client.Protocol{client.JSONRPC10}, Timeout: 30 * time.Second,
+			Prefer: []client.Protocol{client.JSONRPC10}, Timeout: must.Patience,
 		})
 		must.Do(t, err)
 		must.Get(c.Send(t.Context(), client.Text("task-lifecycle first"), client.SendOptions{}))(t)

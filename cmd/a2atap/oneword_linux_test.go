@@ -53,7 +53,7 @@ state: open
 `
 	must.Do(t, os.WriteFile(name, append(journey, more...), 0o600))
 	var said bytes.Buffer
-	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
+	e := cli.Env{In: strings.NewReader(""), Out: &said, Err: &said, Now: time.Now, Getenv: unset}
 	src := must.Get(source.Open(e, name))(t)
 	defer src.Close()
 	j := must.Get(judged.Open(t.Context(), e, "test", name, src, false))(t)

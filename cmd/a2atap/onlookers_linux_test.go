@@ -137,7 +137,7 @@ func look(t *testing.T, name string) *onlooker {
 	src := must.Get(source.OpenFile(name))(t)
 	o := &onlooker{changed: make(chan struct{}, 1)}
 	o.Loader = loader.New(ctx, src, rules.All, func(*engine.Engine) { o.engines.Add(1) })
-	e := cli.Env{Now: time.Now, Getenv: func(string) string { return "" }}
+	e := cli.Env{Now: time.Now, Getenv: unset}
 	if j := judged.KeeperOf(ctx, e, "tui", name, src).OfRecorder(ctx); j != nil {
 		o.Reading = loader.NewReading(j.Reading)
 	}
@@ -185,7 +185,7 @@ func (o *onlooker) take(news loader.Judged) {
 // until waits until something holds of what was told.
 func (o *onlooker) until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.After(cmdtest.Patience)
+	deadline := time.After(must.Patience)
 	for {
 		o.mu.Lock()
 		done := holds()

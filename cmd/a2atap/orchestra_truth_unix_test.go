@@ -146,7 +146,7 @@ func runForOutput(t *testing.T, args ...string) string {
 	var out, said bytes.Buffer
 	e := cli.Env{
 		In: strings.NewReader(""), Out: &out, Err: &said, Now: time.Now,
-		Getenv: func(string) string { return "" },
+		Getenv: unset,
 	}
 	if code := run(t.Context(), e, args); code != cli.ExitOK {
 		t.Fatalf("%s ends with %d:\n%s", strings.Join(args, " "), code, said.String())

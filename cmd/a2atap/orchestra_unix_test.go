@@ -17,7 +17,6 @@ import (
 	"sync"
 	"testing"
 
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
 	"a2atap/replay/peers"
@@ -193,7 +192,7 @@ func (o *orchestra) perform(t *testing.T, c *concert, at map[string]string) {
 		a.Follow(t, c.plan)
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	c.messages = make([]string, len(c.users))
 	var asking sync.WaitGroup

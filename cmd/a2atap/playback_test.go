@@ -77,7 +77,7 @@ func TestPlaybackForAnOrchestrator(t *testing.T) {
 // journey asks a planner as the client of the demo does, and returns its answer.
 func journey(t *testing.T, planner string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	c := must.Get(client.Connect(ctx, planner, demo.Client("traveller/1.0", demo.ChildOf(""), client.REST10)))(t)
 	defer c.Close()
@@ -95,7 +95,7 @@ func journey(t *testing.T, planner string) string {
 // readyAddresses waits for a ready file, and returns its URLs by name.
 func readyAddresses(t *testing.T, name string) map[string]string {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(must.Patience); ; {
 		text, err := os.ReadFile(name)
 		if err == nil {
 			out := map[string]string{}

@@ -32,7 +32,7 @@ func TestDemoSuggestsWhatWorks(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code = run(context.Background(), cli.Env{
 			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Program: "go run ./cmd/a2atap",
-			Getenv: func(string) string { return "" },
+			Getenv: unset,
 		}, args)
 		return stdout.String(), stderr.String(), code
 	}

@@ -108,7 +108,7 @@ func (s *shell) start(line, ready string, flags ...string) *started {
 			p.cmd.Wait()
 		}
 	})
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(must.Patience); ; {
 		if text, err := os.ReadFile(filepath.Join(s.dir, ready)); err == nil {
 			_, url, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 			p.url = url

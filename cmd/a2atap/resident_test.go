@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -137,6 +138,7 @@ func host(env *testscript.Env) {
 	send := func(ts *testscript.TestScript, e errand) (o outcome) {
 		ts.Check(begin())
 		e.Dir, e.Env = ts.MkAbs("."), make(map[string]string)
+		e.Env["A2ATAP_CA_DIR"] = ts.Getenv("A2ATAP_CA_DIR")
 		for _, name := range named.FindAllStringSubmatch(strings.Join(e.Args, " "), -1) {
 			e.Env[name[1]] = ts.Getenv(name[1])
 		}
@@ -160,7 +162,7 @@ func (r *residence) run(ts *testscript.TestScript, neg bool, e errand) {
 }
 
 // a2atap ARGS... does what exec a2atap ARGS... does, with no standard input, and with what env has set only if the
-// arguments name it. With &NAME& as the last argument it goes on beside what follows, until end or await.
+// arguments name it, or A2ATAP_CA_DIR. With &NAME& as the last argument it goes on beside what follows, until end or await.
 func scriptA2atap(ts *testscript.TestScript, neg bool, args []string) {
 	r := ts.Value(lives{}).(*residence)
 	name, goesOn := jobName(args)
@@ -173,6 +175,19 @@ func scriptA2atap(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	r.fail[name] = neg
 	r.run(ts, false, errand{Args: args[:len(args)-1], Job: name})
+}
+
+// statuses LINE... does what a2atap does with each line, in which $NAME stands for a variable, and says the exit status
+// behind what that wrote.
+func scriptStatuses(ts *testscript.TestScript, neg bool, lines []string) {
+	if neg || len(lines) == 0 {
+		ts.Fatalf("usage: statuses LINE...")
+	}
+	for _, line := range lines {
+		o := ts.Value(lives{}).(*residence).send(ts, errand{Args: arguments("a2atap " + os.Expand(line, ts.Getenv))})
+		fmt.Fprintf(ts.Stdout(), "%sstatus %d\n", o.Out, o.Status)
+		ts.Stderr().Write(o.Err)
+	}
 }
 
 // jobName returns the NAME of a last argument &NAME&.

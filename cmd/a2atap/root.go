@@ -23,6 +23,9 @@ import (
 func run(ctx context.Context, e cli.Env, args []string) int {
 	e.Common = &cli.CommonFlags{}
 	root := newRoot(e)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completer.Add(root, e)
+	}
 	root.SetArgs(args)
 	before := root.PersistentPreRunE
 	reading, cancel, command := ctx, func() {}, ""
@@ -161,7 +164,6 @@ traffic without changing or delaying it, and reports where the protocol is broke
 		newDoctor(e), newVersion(e), newMinimize(e), newShip(e), newMerge(e), newHosts(e), newMan(e),
 	)
 	manual.Add(root, topics())
-	completer.Add(root, e)
 	root.InitDefaultCompletionCmd()
 	if shells, _, err := root.Find([]string{"completion"}); err == nil && shells != root {
 		shells.Args = func(cmd *cobra.Command, args []string) error {

@@ -80,7 +80,9 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 	options.Proxy.Grace = childGrace
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, cli.Endings()...)
-	defer signal.Stop(signals)
+	if !e.Alone { // else they are not to end it before its status is known
+		defer signal.Stop(signals)
+	}
 	r, err := recorder.Start(options)
 	if err != nil {
 		return err

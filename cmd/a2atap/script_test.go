@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"io"
 	"log"
@@ -23,6 +24,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/must"
 	"a2atap/proxy/paralleltest"
 	"a2atap/replay/client"
 	"a2atap/replay/peers"
@@ -62,7 +64,16 @@ func (t tests) Run() int {
 // moreGarbage is GOGC for tests and scripts: most of them are over before anything has to be collected.
 const moreGarbage = 400
 
+// unset is an environment in which nothing is set but that, so that a command bounds no memory of the tests beside it.
+func unset(name string) string {
+	if name == "GOGC" {
+		return strconv.Itoa(moreGarbage)
+	}
+	return ""
+}
+
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,
@@ -93,6 +104,8 @@ func TestScripts(t *testing.T) {
 			"a2atap":       scriptA2atap,
 			"end":          scriptEnd,
 			"await":        scriptAwait,
+			"statuses":     scriptStatuses,
+			"without":      scriptWithout,
 			"ready":        scriptReady,
 			"talk":         scriptTalk,
 			"occupy":       scriptOccupy,
@@ -126,7 +139,7 @@ func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: ready FILE")
 	}
 	var text []byte
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(must.Patience); ; {
 		var err error
 		if text, err = os.ReadFile(ts.MkAbs(args[0])); err == nil {
 			break
@@ -162,7 +175,7 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 		err := ts.Exec(args[1], args[2:]...)
 		return ts.ReadFile("stdout"), ts.ReadFile("stderr"), err == nil
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(must.Patience); ; {
 		out, said, ok := ask()
 		if ok && pattern.MatchString(out) {
 			io.WriteString(ts.Stdout(), out)
@@ -195,6 +208,22 @@ func scriptStopwatch(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// without PATTERN takes the lines that match out of the standard output.
+func scriptWithout(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: without PATTERN")
+	}
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	said := ts.ReadFile("stderr")
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		if !pattern.MatchString(line) {
+			io.WriteString(ts.Stdout(), line)
+		}
+	}
+	io.WriteString(ts.Stderr(), said)
+}
+
 // talk URL PROTOCOL WORDS... sends one message for each word and prints how each came out. A word that begins with + is
 // streamed. PROTOCOL is jsonrpc, rest or 0.3.
 func scriptTalk(ts *testscript.TestScript, neg bool, args []string) {
@@ -205,7 +234,7 @@ func scriptTalk(ts *testscript.TestScript, neg bool, args []string) {
 		"jsonrpc": client.JSONRPC10, "rest": client.REST10,
 		"0.3": client.JSONRPC03,
 	}[args[1]]
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	defer cancel()
 	c, err := client.Connect(ctx, args[0], client.Options{
 		UserAgent: "traveller/2.0", Token: "a-very-secret-token",
@@ -257,10 +286,7 @@ func scriptFuture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: future FILE")
 	}
-	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
-	ts.Check(err)
-	defer db.Close()
-	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+	ts.Check(updated(ts, args[0], func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("meta")).Put([]byte("format"), binary.AppendUvarint(nil, 999))
 	}))
 }
@@ -270,12 +296,18 @@ func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: damage FILE")
 	}
-	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
-	ts.Check(err)
-	defer db.Close()
-	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+	ts.Check(updated(ts, args[0], func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("exchanges")).Delete(binary.BigEndian.AppendUint64(nil, 1))
 	}))
+}
+
+// updated changes a database, which no command holds that has ended.
+func updated(ts *testscript.TestScript, file string, change func(*bbolt.Tx) error) error {
+	db, err := bbolt.Open(ts.MkAbs(file), 0o600, &bbolt.Options{Timeout: time.Minute})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Update(change), db.Close())
 }
 
 // scribble FILE BUCKET changes a byte in the middle of the longest value of a bucket.
@@ -283,10 +315,7 @@ func scriptScribble(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: scribble FILE BUCKET")
 	}
-	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
-	ts.Check(err)
-	defer db.Close()
-	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+	ts.Check(updated(ts, args[0], func(tx *bbolt.Tx) error {
 		var key, value []byte
 		b := tx.Bucket([]byte(args[1]))
 		err := b.ForEach(func(k, v []byte) error {
@@ -345,7 +374,7 @@ func scriptCrowd(ts *testscript.TestScript, neg bool, args []string) {
 		conns[i], err = net.Dial("tcp", args[0])
 		ts.Check(err)
 		defer conns[i].Close()
-		ts.Check(conns[i].SetDeadline(time.Now().Add(30 * time.Second)))
+		ts.Check(conns[i].SetDeadline(time.Now().Add(must.Patience)))
 	}
 	for _, conn := range conns {
 		_, err := io.WriteString(conn, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -370,7 +399,7 @@ func scriptConnect(ts *testscript.TestScript, neg bool, args []string) {
 	conn, err := net.Dial("tcp", args[0])
 	ts.Check(err)
 	defer conn.Close()
-	ts.Check(conn.SetDeadline(time.Now().Add(30 * time.Second)))
+	ts.Check(conn.SetDeadline(time.Now().Add(must.Patience)))
 	_, err = io.WriteString(conn, "CONNECT "+args[1]+" HTTP/1.1\r\nHost: "+args[1]+"\r\n\r\n")
 	ts.Check(err)
 	if answer, _ := io.ReadAll(conn); !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) { // it ends with a reset

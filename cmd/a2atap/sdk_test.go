@@ -22,6 +22,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"a2atap/proxy/must"
 )
 
 // tlsagent NAME FILE starts an agent of the official Go SDK on TLS, sets NAME to its URL, and writes the certificate
@@ -105,7 +107,7 @@ func (sdkExecutor) Cancel(_ context.Context, req *a2asrv.ExecutorContext) iter.S
 // both bindings and prints what it gets, ids left out. Unlike other programs in Go it uses the proxy of its environment
 // for this machine too.
 func traveller() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	defer cancel()
 	transport := &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
 		address := os.Getenv(strings.ToUpper(r.URL.Scheme) + "_PROXY")
@@ -180,7 +182,7 @@ func patient() {
 	select {
 	case s := <-signals:
 		fmt.Println("got", s)
-	case <-time.After(time.Minute):
+	case <-time.After(must.Patience):
 		fmt.Println("got nothing")
 	}
 	os.Exit(5)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"time"
 
 	a2a03 "github.com/a2aproject/a2a-go/a2a"
 	grpc03 "github.com/a2aproject/a2a-go/a2agrpc"
@@ -22,6 +21,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"a2atap/proxy/must"
 )
 
 // grpcagent NAME [CARD] starts an agent of the official Go SDKs that speaks gRPC in the clear, in both generations, and
@@ -83,7 +84,7 @@ func (sdk03Executor) end(ctx context.Context, req *srv03.RequestContext, queue e
 // grpctalk is a program that scripts run: a client of the official Go SDK that speaks gRPC. grpctalk HOST:PORT sends a
 // message, and another one that is answered by a stream, and asks for a task that is not there.
 func grpctalk() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	defer cancel()
 	conn, err := grpc.NewClient("passthrough:///"+os.Args[1], grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"a2atap/cmd/internal/cmdtest"
+	"a2atap/proxy/must"
 )
 
 // sown are secrets that were put into traffic, and where.
@@ -181,7 +181,7 @@ func rawCall(conn net.Conn, err error, request string) (string, error) {
 		return "", err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(cmdtest.Patience)) //nolint:errcheck // a connection that is open
+	conn.SetDeadline(time.Now().Add(must.Patience)) //nolint:errcheck // a connection that is open
 	if _, err := io.WriteString(conn, request); err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -38,14 +39,32 @@ type sourceFile struct {
 // and would collect garbage all the time beside it.
 func ourSource(t *testing.T) *goFiles {
 	t.Helper()
-	s, err := parsedSource()
+	s, err := parsedSource(parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func parsedSource() (*goFiles, error) {
+// ourImports returns what each package of ours imports on this system, by its import path. It is all tests' together.
+func ourImports(t *testing.T) map[string][]string {
+	t.Helper()
+	imports, err := readImports()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}
+
+var readImports = sync.OnceValues(func() (map[string][]string, error) {
+	s, err := parsedSource(parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	return s.imports(), nil
+})
+
+func parsedSource(mode parser.Mode) (*goFiles, error) {
 	const root = "../.."
 	s := &goFiles{fset: token.NewFileSet(), files: make(map[string][]sourceFile)}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -62,7 +81,7 @@ func parsedSource() (*goFiles, error) {
 		if err != nil {
 			return err
 		}
-		file, err := parser.ParseFile(s.fset, path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(s.fset, path, nil, mode)
 		if err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (tt *tutorial) startAgent() {
 	if err := tt.python.Start(); err != nil {
 		tt.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(must.Patience); ; {
 		res, err := http.Get(tt.agent + "/.well-known/agent-card.json")
 		if err == nil {
 			res.Body.Close()

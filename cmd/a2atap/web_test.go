@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/cmdtest"
 	"a2atap/proxy/must"
 )
 
@@ -71,7 +70,7 @@ func (r *running) end() int {
 	case code := <-r.ended:
 		r.ended <- code
 		return code
-	case <-time.After(cmdtest.Patience):
+	case <-time.After(must.Patience):
 		r.t.Fatal("it does not end")
 		return 0
 	}
@@ -101,7 +100,7 @@ func asked(t *testing.T, address, path string, body io.Reader) (status int, answ
 // answers asks a page until the answer has a text.
 func answers(t *testing.T, address, path, want string) {
 	t.Helper()
-	for end := time.Now().Add(cmdtest.Patience); ; {
+	for end := time.Now().Add(must.Patience); ; {
 		status, answer := asked(t, address, path, nil)
 		if status == http.StatusOK && strings.Contains(answer, want) {
 			return

@@ -98,8 +98,7 @@ func ReadEvent(call *Call, doc *Doc) Answer {
 // DecodeWebhook says what the body of a notification holds. In 1.0 that is a StreamResponse (1.0 §4.3.3); before, it is
 // mostly a Task.
 func DecodeWebhook(body []byte) Payload {
-	doc := Parse(body)
-	return ReadWebhook(&doc)
+	return ReadWebhook(new(Parse(body)))
 }
 
 // ReadWebhook is DecodeWebhook for a body that was parsed.

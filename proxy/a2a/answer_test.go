@@ -261,9 +261,7 @@ func TestAnswerPayloads(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			a := DecodeAnswer(&test.call, test.status, "application/json", []byte(test.body))
-			if a.Payload.Kind != test.want {
-				t.Errorf("payload is %v, want %v", a.Payload.Kind, test.want)
-			}
+			expect.Equal(t, "payload", test.want, a.Payload.Kind)
 			if (a.Payload.Kind == ErrorPayload) && a.Err == nil {
 				t.Error("an error without Err")
 			}
@@ -365,11 +363,9 @@ func TestEvents(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a := DecodeEvent(&test.call, []byte(test.data))
-			expect.Same(t, "", test.want, payloadOf(a.Payload))
+			expect.Same(t, "", test.want, payloadOf(DecodeEvent(&test.call, []byte(test.data)).Payload))
 		})
 	}
-	if a := DecodeEvent(nil, []byte(result(`{"kind":"task","id":"t"}`))); a.Payload.Kind != TaskPayload {
-		t.Errorf("without a call the event is %v", a.Payload.Kind)
-	}
+	expect.Equal(t, "without a call the event",
+		TaskPayload, DecodeEvent(nil, []byte(result(`{"kind":"task","id":"t"}`))).Payload.Kind)
 }

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/proxy/expect"
@@ -84,9 +85,8 @@ func TestCardHolds(t *testing.T) {
 		{`{"name":"a","skills":[]}`, Of(V0_3, V1_0), false},
 	}
 	for _, test := range tests {
-		if got := DecodeCard(parse(t, test.text)).Holds(test.in); got != test.want {
-			t.Errorf("%s: Holds(%s) = %v", test.text, test.in, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: Holds(%s)", test.text, test.in),
+			test.want, DecodeCard(parse(t, test.text)).Holds(test.in))
 	}
 }
 
@@ -109,9 +109,7 @@ func TestCardInterfaces(t *testing.T) {
 	}
 	expect.Same(t, "", want, c.Interfaces)
 	for _, i := range c.Interfaces {
-		if got := c.At(i.Pointer).Text(); got != i.URL {
-			t.Errorf("at %s is %q", i.Pointer, got)
-		}
+		expect.Equal(t, "at "+i.Pointer, i.URL, c.At(i.Pointer).Text())
 	}
 
 	odd := DecodeCard(parse(t,
@@ -122,8 +120,7 @@ func TestCardInterfaces(t *testing.T) {
 	for _, i := range odd.Interfaces {
 		got = append(got, i.Binding.String()+" "+i.Dialects.String()+" "+i.Tenant)
 	}
-	wantOdd := []string{"jsonrpc 0.3/1.0 ", "grpc 0.3 ", "http 1.0 t", "http 0.3/1.0 "}
-	expect.Same(t, "", wantOdd, got)
+	expect.Same(t, "", []string{"jsonrpc 0.3/1.0 ", "grpc 0.3 ", "http 1.0 t", "http 0.3/1.0 "}, got)
 	if old := DecodeCard(parse(t, card0_1)); old.Interfaces[0].Binding != JSONRPC ||
 		old.Interfaces[0].Dialects != before1 {
 		t.Errorf("the default is %+v", old.Interfaces[0])
@@ -162,8 +159,7 @@ func TestCardCredentials(t *testing.T) {
 		"d":{"type":"http","scheme":"Bearer"},
 		"e":{"type":"apiKey","in":"body","name":"x"},
 		"f":3}}`))
-	want := Credentials{Headers: []string{"X-Key"}, Query: []string{"key"}}
-	expect.Same(t, "", want, c.Credentials())
+	expect.Same(t, "", Credentials{Headers: []string{"X-Key"}, Query: []string{"key"}}, c.Credentials())
 	schemes := SecuritySchemes(c.Value)
 	if len(schemes) != 6 || schemes[3].Type != HTTPScheme || schemes[5].Type != UnknownScheme || !schemes[1].Wrapped {
 		t.Errorf("schemes are %+v", schemes)
@@ -222,11 +218,9 @@ func TestCardMissing(t *testing.T) {
 			expect.Same(t, "nested", test.nested, c.MissingNested(test.in))
 		})
 	}
-	for d := range allDialects.All() {
-		for _, f := range requiredFields(d) {
-			if !f.In.Has(d) || f.Path[0] != '/' {
-				t.Errorf("%v has field %+v", d, f)
-			}
+	for _, f := range cardFields {
+		if f.In.Empty() || f.Path[0] != '/' {
+			t.Errorf("field %+v", f)
 		}
 	}
 }
@@ -236,9 +230,7 @@ func TestCardPaths(t *testing.T) {
 		"/.well-known/agent.json": true, "/.well-known/agent-card.json": true, "/x/y/.well-known/agent-card.json": true,
 		"/agent.json": false, "/.well-known/agent-card.json/": false, "/.well-known/openid-configuration": false,
 	} {
-		if got := IsCardPath(path); got != want {
-			t.Errorf("IsCardPath(%q) = %v", path, got)
-		}
+		expect.Equal(t, "IsCardPath("+path+")", want, IsCardPath(path))
 	}
 }
 

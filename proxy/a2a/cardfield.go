@@ -1,9 +1,6 @@
 package a2a
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A Field is a member that a card of some dialects has to have.
 type Field struct {
@@ -12,7 +9,9 @@ type Field struct {
 	In   Dialects
 }
 
-// cardFields holds 0.1 §5.5, 0.2 §5.5, 0.3 §5.5 with its types, 1.0 §4.4.
+// cardFields holds 0.1 §5.5, 0.2 §5.5, 0.3 §5.5 with its types, 1.0 §4.4, parents first. It lacks the protocolVersion of
+// 0.2, which came with 0.2.5; the members of security schemes, which depend on their type; those of signatures; and the
+// uri of an extension, which 1.0 does not mark as required.
 var cardFields = [...]Field{
 	{"/protocolVersion", String, onlyV0_3},
 	{"/name", String, allDialects},
@@ -38,14 +37,6 @@ var cardFields = [...]Field{
 	{"/provider/url", String, kindDialects | onlyV1_0},
 }
 
-// requiredFields returns the members that a card of the dialect has to have, parents first. Not among them are the
-// protocolVersion of 0.2, which came with 0.2.5; the members of security schemes, which depend on their type; those of
-// signatures; and the uri of an extension, which 1.0 does not mark as required.
-func requiredFields(d Dialect) []Field {
-	fields := slices.Clone(cardFields[:])
-	return slices.DeleteFunc(fields, func(f Field) bool { return !f.In.Has(d) })
-}
-
 // MissingFields returns the names of the members of the card itself that a card of the dialect has to have and that are
 // missing or null, without the protocolVersion. Of a card over gRPC they are those that cannot be empty.
 func (c Card) MissingFields(d Dialect) []string {
@@ -60,7 +51,7 @@ func (c Card) MissingFields(d Dialect) []string {
 }
 
 // MissingNested returns JSON Pointers of the members that objects inside the card have to have in the dialect, and that
-// are missing or null: those of requiredFields, and those of security schemes and their flows.
+// are missing or null: those of cardFields, and those of security schemes and their flows.
 func (c Card) MissingNested(d Dialect) []string {
 	var missing []string
 	for _, f := range cardFields {

@@ -3,6 +3,8 @@ package a2a
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestIsCard(t *testing.T) {
@@ -29,10 +31,7 @@ func TestIsCard(t *testing.T) {
 		`{"id":"t1","contextId":"c","status":{"state":"completed"},"kind":"task"}`:                              false,
 	}
 	for text, want := range tests {
-		doc := Parse([]byte(text))
-		if got := IsCard(doc.Root); got != want {
-			t.Errorf("%s: got %v, want %v", text, got, want)
-		}
+		expect.Equal(t, text, want, IsCard(Parse([]byte(text)).Root))
 		if want && !MayHoldCard([]byte(text)) {
 			t.Errorf("%s is left out before it is looked at", text)
 		}

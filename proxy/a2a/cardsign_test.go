@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -77,9 +78,7 @@ func TestSignedByPresence(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := readings(t, test.card); got[0] != test.want {
-				t.Errorf("signed is %s, want %s", got[0], test.want)
-			}
+			expect.Equal(t, "signed", test.want, readings(t, test.card)[0])
 		})
 	}
 	got := readings(t,
@@ -121,14 +120,11 @@ func TestSignatures(t *testing.T) {
 	want := [][2]string{{"object", "3"}, {"array", "0"}, {"absent", "0"}, {"absent", "0"}}
 	n := 0
 	for i, s := range c.Signatures() {
-		if got := [2]string{s.Header.Kind().String(), string(rune('0' + len(s.Bytes)))}; got != want[i] {
-			t.Errorf("signature %d is %v, want %v", i, got, want[i])
-		}
+		expect.Equal(t, fmt.Sprintf("signature %d", i),
+			want[i], [2]string{s.Header.Kind().String(), string(rune('0' + len(s.Bytes)))})
 		n++
 	}
-	if n != len(want) {
-		t.Errorf("%d signatures", n)
-	}
+	expect.Equal(t, "signatures", len(want), n)
 	if got := string(c.Unsigned()); got != `{"url":"u"}` {
 		t.Errorf("unsigned it is %s", got)
 	}

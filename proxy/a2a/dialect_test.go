@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestDialects(t *testing.T) {
@@ -19,9 +20,7 @@ func TestDialects(t *testing.T) {
 		{a2a.Of(a2a.V1_0, a2a.V0_3), "0.3/1.0", false},
 	}
 	for _, test := range tests {
-		if got := test.set.String(); got != test.text {
-			t.Errorf("String = %q, want %q", got, test.text)
-		}
+		expect.Equal(t, "String", test.text, test.set.String())
 		d, single := test.set.Single()
 		if single != test.single || single && a2a.Of(d) != test.set {
 			t.Errorf("%s: Single = %v, %v", test.text, d, single)
@@ -33,9 +32,7 @@ func TestDialects(t *testing.T) {
 	if !a2a.Of(a2a.V0_1).Intersect(a2a.Of(a2a.V1_0)).Empty() {
 		t.Error("0.1 and 1.0 have something in common")
 	}
-	if got := a2a.Dialect(9).String(); got != "unknown" {
-		t.Errorf("dialect 9 is %q", got)
-	}
+	expect.Equal(t, "dialect 9", "unknown", a2a.Dialect(9).String())
 }
 
 func TestVersionDialects(t *testing.T) {
@@ -63,17 +60,12 @@ func TestVersionDialects(t *testing.T) {
 		{"999999999999999999999", ""},
 	}
 	for _, test := range tests {
-		if got := a2a.VersionDialects(test.version).String(); got != test.want {
-			t.Errorf("VersionDialects(%q) = %q, want %q", test.version, got, test.want)
-		}
+		expect.Equal(t, "VersionDialects("+test.version+")",
+			test.want, a2a.VersionDialects(test.version).String())
 	}
 }
 
 func TestCite(t *testing.T) {
-	if got := (a2a.Cite{a2a.V1_0, "3.1.2"}).String(); got != "1.0 §3.1.2" {
-		t.Errorf("got %q", got)
-	}
-	if got := (a2a.Cite{a2a.V0_3, "RFC 8259 §2"}).String(); got != "RFC 8259 §2 (0.3)" {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, "", "1.0 §3.1.2", (a2a.Cite{a2a.V1_0, "3.1.2"}).String())
+	expect.Equal(t, "", "RFC 8259 §2 (0.3)", (a2a.Cite{a2a.V0_3, "RFC 8259 §2"}).String())
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // Two tasks have the same digest if they say the same, in whatever flavour.
@@ -85,9 +86,7 @@ func TestTaskDigest(t *testing.T) {
 				{"artifacts", a.Artifacts == b.Artifacts, test.artifacts},
 				{"history", a.History == b.History, test.history},
 			} {
-				if part.same != part.want {
-					t.Errorf("%s: same is %t", part.name, part.same)
-				}
+				expect.Equal(t, part.name+": same", part.want, part.same)
 			}
 		})
 	}

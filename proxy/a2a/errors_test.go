@@ -1,8 +1,11 @@
 package a2a
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestErrorNameOf(t *testing.T) {
@@ -32,9 +35,8 @@ func TestErrorNameOf(t *testing.T) {
 		{42, 0, OtherError},
 	}
 	for _, test := range tests {
-		if got := ErrorNameOf(test.code, test.in); got != test.want {
-			t.Errorf("ErrorNameOf(%d, %q) = %q, want %q", test.code, test.in, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("ErrorNameOf(%d, %q)", test.code, test.in),
+			test.want, ErrorNameOf(test.code, test.in))
 	}
 }
 
@@ -145,9 +147,7 @@ func TestDecodeErrors(t *testing.T) {
 				a.Err.Pointer != test.pointer {
 				t.Errorf("got %q, %q, reason %q at %q", a.Err.Name, a.Err, a.Err.Reason, a.Err.Pointer)
 			}
-			if a.Payload.Kind != ErrorPayload {
-				t.Errorf("payload is %v", a.Payload.Kind)
-			}
+			expect.Equal(t, "payload", ErrorPayload, a.Payload.Kind)
 		})
 	}
 }

@@ -1,8 +1,11 @@
 package a2a
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // countAt returns how many values a pointer with "*" for every element names.
@@ -32,7 +35,7 @@ func TestMinimalExchanges(t *testing.T) {
 			`"artifacts":[{"index":0,"parts":[{"type":"text","text":"hello"}]}]}`)))
 	task := Task{a.Payload.Value}
 	if send.Dialects != Of(V0_1) || task.ID() != "t1" || task.SessionID() != "s1" || task.State() != Completed ||
-		task.Timestamp() != "2025-04-20T10:00:00Z" {
+		task.Status().Get("timestamp").Text() != "2025-04-20T10:00:00Z" {
 		t.Errorf("0.1: %q, task %q in session %q is %v", send.Dialects, task.ID(), task.SessionID(), task.State())
 	}
 	for _, artifact := range task.Artifacts() {
@@ -68,9 +71,7 @@ func TestMinimalExchanges(t *testing.T) {
 		reply.Role() != AgentRole || reply.TaskID() != "t1" || reply.ContextID() != "c1" {
 		t.Errorf("0.3: task is %s", task.Raw())
 	}
-	if got := reply.Pointer(); got != "/result/status/message" {
-		t.Errorf("0.3: the reply is at %q", got)
-	}
+	expect.Equal(t, "0.3: the reply is at", "/result/status/message", reply.Pointer())
 	for _, m := range task.History() {
 		if m.ID() != "m1" || m.Pointer() != "/result/history/0" {
 			t.Errorf("0.3: history begins with %s", m.Raw())
@@ -143,9 +144,7 @@ func TestParts(t *testing.T) {
 		case DataPart:
 			content = p.Data()
 		}
-		if got := string(content.Raw()); got != test.content {
-			t.Errorf("%s: content is %s", test.text, got)
-		}
+		expect.Equal(t, test.text+": content", test.content, string(content.Raw()))
 	}
 }
 
@@ -160,9 +159,7 @@ func TestProtoFlavour(t *testing.T) {
 	}
 	kinds := []PartKind{TextPart, DataPart}
 	for i, p := range m.Parts().All() {
-		if p.PartKind() != kinds[i] {
-			t.Errorf("part %d is of kind %d", i, p.PartKind())
-		}
+		expect.Equal(t, fmt.Sprintf("part %d is of kind", i), kinds[i], p.PartKind())
 	}
 	a := DecodeAnswer(&c, 200, "application/json",
 		[]byte(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_CANCELLED",`+
@@ -191,9 +188,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	want := "a/result/tasks/0 b/result/tasks/1 c/result/0 p/result/configs/0 q/result/0"
-	if s := strings.Join(got, " "); s != want {
-		t.Errorf("got %s, want %s", s, want)
-	}
+	expect.Equal(t, "", want, strings.Join(got, " "))
 }
 
 func parse(t testing.TB, text string) Value {

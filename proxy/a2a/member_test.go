@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/expect"
 )
 
 func TestOddities(t *testing.T) {
@@ -69,9 +71,7 @@ func TestOddities(t *testing.T) {
 			return true
 		}}
 		w.Payload(&a.Payload, &c.call, c.call.Dialects)
-		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		expect.Same(t, c.name, c.want, strings.Join(got, ", "))
 	}
 }
 
@@ -156,9 +156,7 @@ func TestMember(t *testing.T) {
 						got = append(got, "absent")
 					}
 				}
-				if text := strings.Join(got, " "); text != c.want {
-					t.Errorf("%v %v: %s, want %s", c.call.Binding, c.call.Dialects, text, c.want)
-				}
+				expect.Equal(t, fmt.Sprintf("%v %v", c.call.Binding, c.call.Dialects), c.want, strings.Join(got, " "))
 			}
 			return true
 		}}

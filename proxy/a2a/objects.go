@@ -34,9 +34,6 @@ func (t Task) StateText() string { return t.Status().StateText() }
 // StatusMessage returns the message that goes with the status.
 func (t Task) StatusMessage() Message { return t.Status().Message() }
 
-// Timestamp returns when the status was recorded, as written.
-func (t Task) Timestamp() string { return t.Status().Get("timestamp").Text() }
-
 // Time returns when the status was recorded, and whether that is a timestamp (RFC 3339).
 func (t Task) Time() (at time.Time, ok bool) {
 	raw := t.Status().Get("timestamp").Raw()

@@ -3,6 +3,8 @@ package a2a
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // TestMethods holds every JSON-RPC method of every dialect against the operation that it stands for.
@@ -52,16 +54,12 @@ func TestMethods(t *testing.T) {
 		if got != test.want || in.String() != test.dialects {
 			t.Errorf("method %q is %v in %q, want %v in %q", test.method, got, in, test.want, test.dialects)
 		}
-		if got.Streams() != test.streams {
-			t.Errorf("method %q: Streams = %v", test.method, got.Streams())
-		}
+		expect.Equal(t, "method "+test.method+": Streams", test.streams, got.Streams())
 		if got == NoOperation {
 			continue
 		}
 		for _, spelling := range []string{test.method, strings.ToUpper(test.method)} {
-			if o := OperationOf(spelling); o != test.want {
-				t.Errorf("OperationOf(%q) = %v, want %v", spelling, o, test.want)
-			}
+			expect.Equal(t, "OperationOf("+spelling+")", test.want, OperationOf(spelling))
 		}
 	}
 }
@@ -77,13 +75,9 @@ func TestMethodNames(t *testing.T) {
 				t.Errorf("%v in %v is %q, which is %v in %v", o, d, name, back, in)
 			}
 		}
-		if back := OperationOf(o.String()); back != o {
-			t.Errorf("OperationOf(%q) = %v", o.String(), back)
-		}
+		expect.Equal(t, "OperationOf("+o.String()+")", o, OperationOf(o.String()))
 	}
-	if got := ListTasks.MethodName(V0_3); got != "" {
-		t.Errorf("0.3 lists tasks by %q", got)
-	}
+	expect.Equal(t, "0.3 lists tasks by", "", ListTasks.MethodName(V0_3))
 	if Operation(200).String() != "" || Operation(200).Streams() || SendMessage.MethodName(9) != "" {
 		t.Error("what is out of range has a name")
 	}
@@ -109,8 +103,6 @@ func TestBindings(t *testing.T) {
 		t.Errorf("set is %b", set)
 	}
 	for side, name := range map[Side]string{Client: "client", Agent: "agent", Receiver: "receiver"} {
-		if side.String() != name {
-			t.Errorf("side is %q, want %q", side, name)
-		}
+		expect.Equal(t, "side", name, side.String())
 	}
 }

@@ -3,7 +3,7 @@ package a2a
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 // asked is what a call names.
@@ -110,10 +110,7 @@ func TestParams(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := ask(test.line, test.body, Known{})
-			if diff := cmp.Diff(test.want, namesOf(c)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "", test.want, namesOf(ask(test.line, test.body, Known{})))
 		})
 	}
 	c := ask("POST /", rpc("GetTask", `{"id":"t","historyLength":0}`), Known{})
@@ -154,8 +151,6 @@ func TestPushConfig(t *testing.T) {
 			t.Errorf("%s: id %q, task %q, URL %q, token %q, credentials %q", test.name, c.ID(), c.TaskID(), c.URL(),
 				c.Token(), c.Credentials())
 		}
-		if diff := cmp.Diff(test.schemes, c.Schemes()); diff != "" {
-			t.Errorf("%s: schemes (-want +got):\n%s", test.name, diff)
-		}
+		expect.Same(t, test.name+": schemes", test.schemes, c.Schemes())
 	}
 }

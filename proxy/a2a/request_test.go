@@ -1,9 +1,12 @@
 package a2a
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // ask decodes a request written as "METHOD target", with headers as "Name: value" in pairs.
@@ -312,9 +315,7 @@ func TestBatch(t *testing.T) {
 		t.Fatalf("got %v %v in %q, %d calls", c.Binding, c.Operation, c.Dialects, len(c.Batch))
 	}
 	for i, want := range []Operation{SendMessage, NoOperation, NoOperation, GetTask} {
-		if got := c.Batch[i].Operation; got != want {
-			t.Errorf("call %d is %v, want %v", i, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("call %d", i), want, c.Batch[i].Operation)
 	}
 	if c.Batch[0].MessageID != "m1" || c.Batch[3].TaskID != "t1" || c.Batch[1].Method != "ping" {
 		t.Error("the calls of the batch are not decoded")
@@ -378,9 +379,8 @@ func TestNotifications(t *testing.T) {
 // A message of a user that is posted to a path of no known operation is none that an agent sends.
 func TestNoNotification(t *testing.T) {
 	const message = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`
-	if c := ask("POST /nope:send", message, Known{}); c.Operation != NoOperation {
-		t.Errorf("a message of a user is taken for %v", c.Operation)
-	}
+	expect.Equal(t, "a message of a user is taken for",
+		NoOperation, ask("POST /nope:send", message, Known{}).Operation)
 }
 
 func TestGRPC(t *testing.T) {

@@ -109,9 +109,7 @@ func TestRoutes(t *testing.T) {
 			}
 			c := ask(test.line, "", Known{}, header)
 			expect.Same(t, "", test.want, routeOf(c))
-			if c.Binding != HTTPJSON {
-				t.Errorf("binding is %v", c.Binding)
-			}
+			expect.Equal(t, "binding", HTTPJSON, c.Binding)
 		})
 	}
 }

@@ -1,6 +1,9 @@
 package a2a
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const maxBatch = 100 // calls of a batch that are decoded
 
@@ -108,15 +111,9 @@ func sharedMethodDialects(params Value, known *Known) Dialects {
 
 // listsA2ATasks reports whether the parameters of tasks/list are those of A2A: MCP has only a cursor.
 func listsA2ATasks(params Value) bool {
-	for _, name := range [...]string{
-		"contextId", "status", "pageSize", "pageToken", "historyLength",
-		"lastUpdatedAfter", "includeArtifacts",
-	} {
-		if params.Has(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{
+		"contextId", "status", "pageSize", "pageToken", "historyLength", "lastUpdatedAfter", "includeArtifacts",
+	}, params.Has)
 }
 
 // isMCP reports whether a JSON-RPC request belongs to the Model Context Protocol, which names tasks by params.taskId.

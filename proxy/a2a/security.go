@@ -1,6 +1,9 @@
 package a2a
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A SecurityScheme is a way to authenticate that a card declares, in the OpenAPI style of 0.2 and 0.3 or in a wrapper
 // member as in 1.0 and the proto JSON of 0.x.
@@ -168,12 +171,7 @@ func (s *Security) addWord(word string) {
 
 // Asks reports whether the card asks every request for something.
 func (s *Security) Asks() bool {
-	for _, all := range s.Alternatives {
-		if len(all) == 0 {
-			return false
-		}
-	}
-	return len(s.Alternatives) > 0
+	return len(s.Alternatives) > 0 && !slices.ContainsFunc(s.Alternatives, func(all []Want) bool { return len(all) == 0 })
 }
 
 // Hidden reports whether requests may carry what the card asks for where no header field shows it: in a client's

@@ -80,8 +80,6 @@ func TestSameVersion(t *testing.T) {
 		{"1.0", "one", false},
 		{"", "", false},
 	} {
-		if got := a2a.SameVersion(test.a, test.b); got != test.want {
-			t.Errorf("%q and %q: got %v", test.a, test.b, got)
-		}
+		expect.Equal(t, test.a+" and "+test.b, test.want, a2a.SameVersion(test.a, test.b))
 	}
 }

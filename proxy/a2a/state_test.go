@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func TestStates(t *testing.T) {
@@ -42,9 +43,7 @@ func TestStates(t *testing.T) {
 			if got, ok := a2a.ParseState(spelling); got != s || !ok {
 				t.Errorf("ParseState(%q) = %v, %v", spelling, got, ok)
 			}
-			if got := a2a.StateOf(" " + spelling); got != s {
-				t.Errorf("StateOf(%q) = %v", spelling, got)
-			}
+			expect.Equal(t, "StateOf("+spelling+")", s, a2a.StateOf(" "+spelling))
 		}
 		if s.Known() != (s != a2a.Unspecified) {
 			t.Errorf("%v: Known = %v", s, s.Known())
@@ -62,9 +61,7 @@ func TestStates(t *testing.T) {
 		"Cancelled": a2a.Canceled, "INPUT_REQUIRED": a2a.InputRequired,
 		"input required": a2a.InputRequired, "unspecified": a2a.Unspecified, "done": a2a.NoState,
 	} {
-		if got := a2a.StateOf(text); got != want {
-			t.Errorf("StateOf(%q) = %v, want %v", text, got, want)
-		}
+		expect.Equal(t, "StateOf("+text+")", want, a2a.StateOf(text))
 	}
 	if a2a.NoState.Known() || a2a.NoState.Terminal() || a2a.NoState.String() != "" || a2a.State(77).String() != "" {
 		t.Error("no state says something")

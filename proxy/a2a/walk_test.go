@@ -99,8 +99,7 @@ push notification config /configuration/pushNotification request client`,
 		{"batch", "POST /", `[` + rpc("SendMessage", `{"message":{}}`) + `]`, ""},
 	} {
 		call := ask(c.line, c.body, Known{Bindings: BindingsOf(JSONRPC)})
-		got := walked(func(w *Walker) { w.Request(&call) })
-		expect.Same(t, c.name, c.want, strings.Join(got, "\n"))
+		expect.Same(t, c.name, c.want, strings.Join(walked(func(w *Walker) { w.Request(&call) }), "\n"))
 	}
 }
 

@@ -3,7 +3,7 @@ package a2a
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 func TestDecodeWebhook(t *testing.T) {
@@ -28,8 +28,6 @@ func TestDecodeWebhook(t *testing.T) {
 		{`x`, held{NoPayload, "", "", false, ""}},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, payloadOf(DecodeWebhook([]byte(test.body)))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.body, diff)
-		}
+		expect.Same(t, test.body, test.want, payloadOf(DecodeWebhook([]byte(test.body))))
 	}
 }

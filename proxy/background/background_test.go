@@ -1,9 +1,12 @@
 package background
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"a2atap/proxy/expect"
 )
 
 func TestWorkGivesWay(t *testing.T) {
@@ -49,9 +52,7 @@ func TestLongJob(t *testing.T) {
 				time.Sleep(patience / 2)
 				w.GiveWay()
 			}
-			if gave != 2*job {
-				t.Errorf("after job %d: gave way %d times, want %d", job, gave, 2*job)
-			}
+			expect.Equal(t, fmt.Sprintf("after job %d: gave way", job), 2*job, gave)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/internal/childtest"
 	"a2atap/proxy/must"
 )
@@ -57,10 +59,7 @@ func TestOpenMakesAndKeeps(t *testing.T) {
 		first.KeyFile(): 0o600, first.CertificateFile(): 0o644,
 		dir: fs.ModeDir | 0o700,
 	} {
-		info := must.Get(os.Stat(name))(t)
-		if info.Mode() != want {
-			t.Errorf("%s has mode %v, want %v", name, info.Mode(), want)
-		}
+		expect.Equal(t, name+" has mode", want, must.Get(os.Stat(name))(t).Mode())
 	}
 	public := must.Get(os.ReadFile(first.CertificateFile()))(t)
 	block, rest := pem.Decode(public)
@@ -84,9 +83,7 @@ func TestOpenAtOnce(t *testing.T) {
 	outputs := childtest.AtOnce(t, 6, childVariable+"="+dir)
 	a := must.Get(Open(dir))(t)
 	for i, got := range outputs {
-		if got != a.Fingerprint() {
-			t.Errorf("process %d has %s, want %s", i, got, a.Fingerprint())
-		}
+		expect.Equal(t, fmt.Sprintf("process %d", i), a.Fingerprint(), got)
 	}
 	if names, _ := os.ReadDir(dir); len(names) != 2 {
 		t.Errorf("the folder holds %v", names)
@@ -99,45 +96,45 @@ func TestOpenRefuses(t *testing.T) {
 		want  []string
 	}{
 		"key that others can read": {
-			func(t *testing.T, a *Authority) { check(t, os.Chmod(a.KeyFile(), 0o640)) },
+			func(t *testing.T, a *Authority) { must.Do(t, os.Chmod(a.KeyFile(), 0o640)) },
 			[]string{"can be read by other users (mode 0640)", "run chmod 600", "ca-key.pem"},
 		},
 		"no PEM": {
-			func(t *testing.T, a *Authority) { check(t, os.WriteFile(a.KeyFile(), []byte("x"), 0o600)) },
+			func(t *testing.T, a *Authority) { must.Do(t, os.WriteFile(a.KeyFile(), []byte("x"), 0o600)) },
 			[]string{"cannot be read", "run a2atap ca rotate to have a new one made", "ca-key.pem"},
 		},
 		"empty": {
-			func(t *testing.T, a *Authority) { check(t, os.Truncate(a.KeyFile(), 0)) },
+			func(t *testing.T, a *Authority) { must.Do(t, os.Truncate(a.KeyFile(), 0)) },
 			[]string{"cannot be read", "to have a new one made"},
 		},
 		"another's certificate": {
 			func(t *testing.T, a *Authority) {
 				mine, err := os.ReadFile(a.KeyFile())
-				check(t, err)
+				must.Do(t, err)
 				theirs, err := os.ReadFile(newAuthority(t).KeyFile())
-				check(t, err)
+				must.Do(t, err)
 				key, _ := pem.Decode(mine)
 				_, cert := pem.Decode(theirs)
-				check(t, os.WriteFile(a.KeyFile(), append(pem.EncodeToMemory(key), cert...), 0o600))
+				must.Do(t, os.WriteFile(a.KeyFile(), append(pem.EncodeToMemory(key), cert...), 0o600))
 			},
 			[]string{"cannot be read", "private key does not match"},
 		},
 		"a host's certificate": {
 			func(t *testing.T, a *Authority) {
 				leaf, err := a.Leaf("host.example")
-				check(t, err)
+				must.Do(t, err)
 				a.key = a.leafs.key
-				check(t, os.Remove(a.KeyFile()))
+				must.Do(t, os.Remove(a.KeyFile()))
 				text, err := authorityPEM(leaf.Leaf.Raw, a.leafs.key)
-				check(t, err)
-				check(t, a.store(text))
+				must.Do(t, err)
+				must.Do(t, a.store(text))
 			},
 			[]string{"is not an authority that a2atap has made"},
 		},
 		"folder in the place of the key": {
 			func(t *testing.T, a *Authority) {
-				check(t, os.Remove(a.KeyFile()))
-				check(t, os.Mkdir(a.KeyFile(), 0o700))
+				must.Do(t, os.Remove(a.KeyFile()))
+				must.Do(t, os.Mkdir(a.KeyFile(), 0o700))
 			},
 			[]string{"ca-key.pem", "make it readable"},
 		},
@@ -174,23 +171,21 @@ func TestOpenRefusesOtherTimes(t *testing.T) {
 
 func TestOpenWhereNothingCanBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	check(t, os.WriteFile(file, nil, 0o600))
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	_, err := Open(filepath.Join(file, "a2atap"))
-	if err == nil || !strings.Contains(err.Error(), "A2ATAP_CA_DIR") {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorHas(t, "", "A2ATAP_CA_DIR", err)
 }
 
 // A certificate file that was lost or spoilt is written again.
 func TestCertificateFileIsKept(t *testing.T) {
 	a := newAuthority(t)
 	want, err := os.ReadFile(a.CertificateFile())
-	check(t, err)
+	must.Do(t, err)
 	for _, spoil := range []func() error{
 		func() error { return os.Remove(a.CertificateFile()) },
 		func() error { return os.WriteFile(a.CertificateFile(), []byte("x"), 0o600) },
 	} {
-		check(t, spoil())
+		must.Do(t, spoil())
 		must.Get(Open(a.dir))(t)
 		if got, _ := os.ReadFile(a.CertificateFile()); !bytes.Equal(got, want) {
 			t.Errorf("got %q", got)
@@ -216,7 +211,7 @@ func TestBundle(t *testing.T) {
 	t.Cleanup(func() { rootFiles = was })
 	pool := func(name string) int {
 		text, err := os.ReadFile(name)
-		check(t, err)
+		must.Do(t, err)
 		p := x509.NewCertPool()
 		if !p.AppendCertsFromPEM(text) {
 			t.Errorf("%s holds no certificates", name)
@@ -259,9 +254,4 @@ func TestManyOpenInOneProcess(t *testing.T) {
 			t.Errorf("got %s and %s", first, other)
 		}
 	}
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	must.Do(t, err)
 }

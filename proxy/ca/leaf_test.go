@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -42,17 +43,13 @@ func TestLeafVerifies(t *testing.T) {
 		client.Close()
 		wg.Wait()
 		server.Close()
-		if err := cert.Leaf.VerifyHostname("other.example"); err == nil {
-			t.Errorf("%s: holds for another host", asked)
-		}
+		expect.Error(t, fmt.Sprintf("%s: holds for another host", asked), cert.Leaf.VerifyHostname("other.example"))
 		valid := cert.Leaf.NotAfter.Sub(cert.Leaf.NotBefore)
 		if valid > 197*24*time.Hour || cert.Leaf.IsCA || cert.Leaf.PublicKeyAlgorithm != x509.ECDSA {
 			t.Errorf("%s: valid for %v, authority %v, %v", asked, valid, cert.Leaf.IsCA, cert.Leaf.PublicKeyAlgorithm)
 		}
 	}
-	if _, err := a.Leaf("."); err == nil {
-		t.Error("no error for no host")
-	}
+	expect.Error(t, "no error for no host", expect.Err(a.Leaf(".")))
 }
 
 func TestLeafIsKeptAndRenewed(t *testing.T) {
@@ -64,13 +61,9 @@ func TestLeafIsKeptAndRenewed(t *testing.T) {
 		return must.Get(a.Leaf(host))(t)
 	}
 	first := leaf("a.example")
-	if leaf("A.example.") != first {
-		t.Error("signed again for another spelling")
-	}
+	expect.Equal(t, "signed again for another spelling", first, leaf("A.example."))
 	now = first.Leaf.NotAfter.Add(-renewBefore - time.Second)
-	if leaf("a.example") != first {
-		t.Error("signed again too early")
-	}
+	expect.Equal(t, "signed again too early", first, leaf("a.example"))
 	now = now.Add(2 * time.Second)
 	second := leaf("a.example")
 	if second == first || !second.Leaf.NotAfter.After(first.Leaf.NotAfter) ||
@@ -96,9 +89,7 @@ func TestLeafsAreLimited(t *testing.T) {
 	for n := 2; n < maxLeafs; n++ {
 		get(n)
 	}
-	if get(0) != first {
-		t.Error("forgotten too early")
-	}
+	expect.Equal(t, "forgotten too early", first, get(0))
 	get(maxLeafs)
 	if len(a.leafs.hosts) != maxLeafs || a.leafs.used.Len() != maxLeafs {
 		t.Errorf("%d and %d are kept", len(a.leafs.hosts), a.leafs.used.Len())

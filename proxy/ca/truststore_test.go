@@ -7,17 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // A trust store is read back as Java reads it: every authority once, and a digest that fits.
 func TestWriteTrustStore(t *testing.T) {
 	a, other := newAuthority(t), newAuthority(t)
 	name := filepath.Join(t.TempDir(), "store")
-	if err := a.WriteTrustStore(name, other.CertificateFile(), other.CertificateFile()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.WriteTrustStore(name, other.CertificateFile(), other.CertificateFile()))
 	text, err := os.ReadFile(name)
-	check(t, err)
+	must.Do(t, err)
 	body, sum := text[:len(text)-sha1.Size], text[len(text)-sha1.Size:]
 	secret := []byte("\x00c\x00h\x00a\x00n\x00g\x00e\x00i\x00tMighty Aphrodite")
 	if want := sha1.Sum(append(secret, body...)); !bytes.Equal(sum, want[:]) {
@@ -50,38 +51,34 @@ func TestWriteTrustStore(t *testing.T) {
 		t.Errorf("%d bytes are left, and %d of %d aliases are distinct", len(body), len(aliases), entries)
 	}
 	for _, want := range []*Authority{a, other} {
-		if n := found[string(want.Certificate().Raw)]; n != 1 {
-			t.Errorf("an authority is there %d times", n)
-		}
+		expect.Equal(t, "an authority is there", 1, found[string(want.Certificate().Raw)])
 	}
 }
 
 // A rotation keeps what was there under another name, and who has it open goes on with it.
 func TestRotate(t *testing.T) {
 	before := newAuthority(t)
-	check(t, os.Chmod(before.KeyFile(), 0o644)) // which may be why it is rotated
+	must.Do(t, os.Chmod(before.KeyFile(), 0o644)) // which may be why it is rotated
 	now := before.now()
 	a, former, err := Rotate(before.dir, now)
-	check(t, err)
+	must.Do(t, err)
 	if a.Certificate().Equal(before.Certificate()) {
 		t.Error("the authority is the same")
 	}
-	if info, err := os.Stat(former.KeyFile); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the former key: %v, %v", info, err)
-	}
+	expect.Equal(t, "the former key", 0o600, must.Get(os.Stat(former.KeyFile))(t).Mode().Perm())
 	kept, err := os.ReadFile(former.CertificateFile)
-	check(t, err)
+	must.Do(t, err)
 	if !bytes.Equal(kept, certificatePEM(before.cert.Raw)) {
 		t.Error("the former certificate is another")
 	}
 	leaf, err := before.Leaf("host.example")
-	check(t, err)
-	check(t, leaf.Leaf.CheckSignatureFrom(before.Certificate()))
+	must.Do(t, err)
+	must.Do(t, leaf.Leaf.CheckSignatureFrom(before.Certificate()))
 	if _, _, err := Rotate(before.dir, now); err == nil {
 		t.Error("a second rotation in one second overwrites what the first has kept")
 	}
 	again, err := Open(before.dir)
-	check(t, err)
+	must.Do(t, err)
 	if !again.Certificate().Equal(a.Certificate()) {
 		t.Error("a rotation that failed has changed the authority")
 	}

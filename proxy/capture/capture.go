@@ -47,12 +47,12 @@ type Exchange struct {
 	Client   Peer
 	Agent    Peer
 	Request  Request
-	Response *Response // nil if none arrived
-	Fault    *Fault    // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
-	Rewrites []Rewrite // what was changed on the way, in order
-	Notes    []string  // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
-	Lost     int64     // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where
-	Replayed bool      // one of our own verbs sent it
+	Response *Response       // nil if none arrived
+	Fault    *TransportFault // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
+	Rewrites []Rewrite       // what was changed on the way, in order
+	Notes    []string        // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
+	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where
+	Replayed bool            // one of our own verbs sent it
 }
 
 // Foreign reports whether the exchange with that id came from the HAR of another program, however often it was copied
@@ -156,8 +156,8 @@ type Event struct {
 	As           *grpc.Codec   // how it is read, if it is a message of gRPC; not part of the record
 }
 
-// A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
-type Fault struct {
+// A TransportFault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
+type TransportFault struct {
 	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown",
 	// "injected"
 	Kind   string `json:"kind"`
@@ -190,7 +190,7 @@ const NotObserved = "not observed: "
 // HTTP2 says why nothing is known of a connection.
 const HTTP2 = "HTTP/2, not decoded"
 
-// KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
+// KindInjected is the kind of a TransportFault that the recorder made because it was told to; its side is "proxy".
 const KindInjected = "injected"
 
 // FaultMadeHere begins the note of an exchange in whose answer the recorder made a fault because it was told to; what

@@ -162,8 +162,7 @@ func (b *Body) Decode(h *Head) ([]byte, error) {
 
 // Content returns the request's body without its content codings (see Body.Decode).
 func (r *Request) Content() ([]byte, error) {
-	h := ParseRequestHead(r.Head)
-	return r.Body.Decode(&h)
+	return r.Body.Decode(new(ParseRequestHead(r.Head)))
 }
 
 // Content returns the response's body without its content codings (see Body.Decode); of a stream, the bytes of all its
@@ -172,8 +171,7 @@ func (r *Response) Content() ([]byte, error) {
 	if r.Stream {
 		return r.StreamBytes(), nil
 	}
-	h := ParseResponseHead(r.Head)
-	return r.Body.Decode(&h)
+	return r.Body.Decode(new(ParseResponseHead(r.Head)))
 }
 
 // StreamBytes returns the bytes of all events, one after another: a copy, empty if there are none.

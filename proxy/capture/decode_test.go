@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -117,9 +117,7 @@ func TestDecodeUnknown(t *testing.T) {
 
 func TestCodings(t *testing.T) {
 	f := capture.Fields{{"content-encoding", "GZIP, identity,, x-gzip "}, {"A", "b"}, {"Content-Encoding", "br"}}
-	if diff := cmp.Diff([]string{"gzip", "gzip", "br"}, f.Codings()); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", []string{"gzip", "gzip", "br"}, f.Codings())
 }
 
 func TestContent(t *testing.T) {
@@ -251,9 +249,7 @@ func TestStreamDecoderClosedEarly(t *testing.T) {
 			t.Errorf("after Close: %v", err)
 		}
 	}
-	if _, err := capture.NewStreamDecoder([]string{"gzip", "rot13"}); !errors.Is(err, capture.ErrUnknownCoding) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", capture.ErrUnknownCoding, expect.Err(capture.NewStreamDecoder([]string{"gzip", "rot13"})))
 }
 
 func FuzzDecode(f *testing.F) {

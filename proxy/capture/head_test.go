@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestParseRequestHead(t *testing.T) {
@@ -46,9 +45,7 @@ func TestParseRequestHead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, capture.ParseRequestHead([]byte(tt.raw))); diff != "" {
-				t.Errorf("got +, want -:\n%s", diff)
-			}
+			expect.Same(t, "", tt.want, capture.ParseRequestHead([]byte(tt.raw)))
 		})
 	}
 }
@@ -84,18 +81,12 @@ func TestFields(t *testing.T) {
 	if len(bad) > 0 {
 		t.Errorf("bad lines %v", bad)
 	}
-	if got := f.Get("accept"); got != "a" {
-		t.Errorf("Get: %q, want the first", got)
-	}
-	if diff := cmp.Diff([]string{"a", "b"}, f.Values("accept")); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, "Get", "a", f.Get("accept"))
+	expect.Same(t, "", []string{"a", "b"}, f.Values("accept"))
 	if f.Has("b") || !f.Has("Content-type") {
 		t.Error("Has does not tell")
 	}
-	if got := f.MediaType(); got != "text/event-stream" {
-		t.Errorf("MediaType: %q", got)
-	}
+	expect.Equal(t, "MediaType", "text/event-stream", f.MediaType())
 }
 
 func FuzzParseHead(f *testing.F) {

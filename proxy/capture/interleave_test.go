@@ -153,7 +153,7 @@ func randomExchange(r *rand.Rand) *capture.Exchange {
 	case capture.StateClosed:
 		x.Ended = later()
 		if one(3) {
-			x.Fault = &capture.Fault{Kind: "reset", Side: "agent"}
+			x.Fault = &capture.TransportFault{Kind: "reset", Side: "agent"}
 		}
 	case capture.StateOpen, capture.StateInterrupted:
 	}

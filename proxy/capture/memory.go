@@ -267,8 +267,7 @@ func (s Step) Clone() Step {
 		s.What = what
 	case Closed:
 		if what.Fault != nil {
-			fault := *what.Fault
-			what.Fault = &fault
+			what.Fault = new(*what.Fault)
 			s.What = what
 		}
 	}

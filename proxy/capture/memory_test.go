@@ -31,9 +31,7 @@ func TestMemoryEnds(t *testing.T) {
 		t.Errorf("after a reader has left: %v", err)
 	}
 	expect.OK(t, m.Close())
-	if err := m.Append(capture.Step{}); err == nil {
-		t.Error("a capture that has ended took a step")
-	}
+	expect.Error(t, "a capture that has ended took a step", m.Append(capture.Step{}))
 	if info, err := m.Info(t.Context()); err != nil || info.Name != "x" || info.Live || info.Exchanges != 1 {
 		t.Errorf("got %+v and %v", info, err)
 	}
@@ -44,9 +42,7 @@ func TestReadMemoryFails(t *testing.T) {
 	_, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
 		_ = yield(capturetest.Exchanges()[0], nil) && yield(nil, broken)
 	})
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", broken, err)
 }
 
 // A sum of losses stays at the highest number there is, and does not become less.

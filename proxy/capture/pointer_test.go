@@ -1,20 +1,18 @@
 package capture_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func pointer(t *testing.T, s string) capture.Pointer {
 	t.Helper()
-	p, err := capture.ParsePointer(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(capture.ParsePointer(s))(t)
 }
 
 func TestParsePointerErrors(t *testing.T) {
@@ -79,9 +77,7 @@ func TestPointerValuesOfBrokenText(t *testing.T) {
 
 func TestPointerStopsWhenTold(t *testing.T) {
 	for v := range pointer(t, "/*").Values([]byte(`[1,2,3]`)) {
-		if string(v) != "1" {
-			t.Errorf("got %s after the loop was left", v)
-		}
+		expect.Equal(t, fmt.Sprintf("%s after the loop was left", v), "1", string(v))
 		break
 	}
 }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"a2atap/proxy/expect"
 )
 
 // split cuts a stream that is written in pieces whose lengths are those given, over and over; 0 writes it whole. It
@@ -85,9 +88,8 @@ func TestSplitter(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, lengths := range [][]int{{0}, {1}, {2}, {3, 1}, {1, 4}} {
-				if diff := cmp.Diff(tt.want, split([]byte(tt.stream), 0, lengths...)); diff != "" {
-					t.Errorf("in pieces of %v: got +, want -:\n%s", lengths, diff)
-				}
+				expect.Same(t, fmt.Sprintf("in pieces of %v", lengths),
+					tt.want, split([]byte(tt.stream), 0, lengths...))
 			}
 		})
 	}
@@ -107,10 +109,7 @@ func TestSplitterHandsOutAtOnce(t *testing.T) {
 		{"data: a\n\r", true},
 	} {
 		var s Splitter
-		got := len(s.Write([]byte(tt.stream)))
-		if waits := got == 0; waits != tt.waits {
-			t.Errorf("%q: waits %v, want %v", tt.stream, waits, tt.waits)
-		}
+		expect.Equal(t, tt.stream+": waits", tt.waits, len(s.Write([]byte(tt.stream))) == 0)
 	}
 }
 
@@ -122,9 +121,7 @@ func TestSplitterLimit(t *testing.T) {
 		{K: 3, At: NotKnown, Raw: []byte(": 012345"), Dropped: 15},
 	}
 	for _, length := range []int{0, 1, 5, 9} {
-		if diff := cmp.Diff(want, split([]byte(stream), 8, length)); diff != "" {
-			t.Errorf("in pieces of %d: got +, want -:\n%s", length, diff)
-		}
+		expect.Same(t, fmt.Sprintf("in pieces of %d", length), want, split([]byte(stream), 8, length))
 	}
 }
 
@@ -140,9 +137,7 @@ func TestSplitterAllocatesOnlyWhatItGives(t *testing.T) {
 			t.Fatal("an event is not complete at its end")
 		}
 	})
-	if allocs != 2 {
-		t.Errorf("%v allocations for an event, want 2: its bytes and its fields", allocs)
-	}
+	expect.Equal(t, "allocations for an event", 2, allocs)
 }
 
 func TestParseEvent(t *testing.T) {
@@ -193,9 +188,7 @@ func TestParseEvent(t *testing.T) {
 				tt.want.Retry = NotKnown
 			}
 			equal := cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) })
-			if diff := cmp.Diff(tt.want, ParseEvent([]byte(tt.raw)), equal); diff != "" {
-				t.Errorf("got +, want -:\n%s", diff)
-			}
+			expect.Same(t, "", tt.want, ParseEvent([]byte(tt.raw)), equal)
 		})
 	}
 }

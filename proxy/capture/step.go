@@ -124,9 +124,9 @@ type (
 
 	// Closed ends the exchange. After it only facts may come.
 	Closed struct {
-		Fault       *Fault // nil if it ended as HTTP says
-		Interrupted bool   // written by a later recorder for an exchange that an earlier one left open
-		Dropped     int64  // bytes of heads, bodies and events that passed unrecorded because the recorder was behind
+		Fault       *TransportFault // nil if it ended as HTTP says
+		Interrupted bool            // written by a later recorder for an exchange that an earlier one left open
+		Dropped     int64           // bytes of heads, bodies and events that passed unrecorded because the recorder was behind
 	}
 
 	// Lost says that something was not recorded at all. Its step has Seq 0, or the exchange that has a gap.

@@ -3,6 +3,8 @@ package fleet
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -18,9 +20,7 @@ func TestParseAddress(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%s is %+v, %v", text, got, err)
 		}
-		if got.HasCredentials() != strings.Contains(text, "@") {
-			t.Errorf("%s: credentials %t", text, got.HasCredentials())
-		}
+		expect.Equal(t, text+": credentials", strings.Contains(text, "@"), got.HasCredentials())
 		if !IsAddress(text) || strings.ContainsAny(got.String(), "@") {
 			t.Errorf("%s is %s", text, got)
 		}

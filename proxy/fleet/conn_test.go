@@ -8,17 +8,20 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 	"a2atap/proxy/paralleltest"
 )
 
 func TestMain(m *testing.M) {
-	paralleltest.AtOnce(16)
+	paralleltest.AtOnce(32)
 	goleak.VerifyTestMain(m)
 }
 
 func TestConnect(t *testing.T) {
+	t.Parallel()
 	open := fleettest.Start(t)
 	guarded := fleettest.Start(t, func(o *server.Options) { o.Username, o.Password = "me", "pass-word" })
 	token := fleettest.Start(t, func(o *server.Options) { o.Authorization = "to-ken" })
@@ -42,9 +45,7 @@ func TestConnect(t *testing.T) {
 		{url: "nats://127.0.0.1:1/traffic", err: "is the server running there?"},
 	} {
 		a, err := fleet.ParseAddress(test.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		c, err := fleet.Connect(t.Context(), a, test.options)
 		if err == nil {
 			c.Close()
@@ -63,16 +64,13 @@ func TestConnect(t *testing.T) {
 
 // That the connection broke is told from what else a server says.
 func TestAway(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Start(t)
 	a, err := fleet.ParseAddress(s.URL("traffic"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	told := make(chan error, 100)
 	c, err := fleet.Connect(t.Context(), a, fleet.Options{OnTrouble: func(err error) { told <- err }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
 	s.Restart()
 	broke := <-told
@@ -83,8 +81,6 @@ func TestAway(t *testing.T) {
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, fleet.ErrAway) {
-			t.Errorf("it is told %v", err)
-		}
+		expect.ErrorIs(t, "it is told", fleet.ErrAway, err)
 	}
 }

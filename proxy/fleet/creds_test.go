@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
 )
@@ -39,12 +40,10 @@ func TestCredentialsFile(t *testing.T) {
 	good := credentials(t, account)
 	shipper := ship(t, s.URL("traffic"), r, func(o *ShipOptions) { o.Connect.CredentialsFile = good })
 	shipper.wait()
-	if shipper.Status().Shipped != 6 {
-		t.Errorf("with credentials: %+v", shipper.Status())
-	}
+	expect.Equal(t, "with credentials", 6, shipper.Status().Shipped)
 	strange := credentials(t, newKey(t, nkeys.CreateAccount))
 	shipper = ship(t, s.URL("traffic"), r, func(o *ShipOptions) {
-		o.Connect.CredentialsFile, o.Once, o.GiveUp = strange, true, testTimeout
+		o.Connect.CredentialsFile, o.Once, o.GiveUp = strange, true, must.Patience
 	})
 	if <-shipper.done; shipper.err == nil || !strings.Contains(shipper.err.Error(), "check the user") {
 		t.Errorf("with the credentials of a stranger: %v", shipper.err)

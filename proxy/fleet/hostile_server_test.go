@@ -13,6 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // A hostileServer speaks enough of NATS to be asked, and answers as an attack does.
@@ -27,10 +30,7 @@ type hostileServer struct {
 
 func startHostile(t testing.TB, attack func(w io.Writer, reply, sid string) bool) *hostileServer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &hostileServer{t: t, listener: l, attack: attack}
 	s.sessions.Go(func() {
 		for {
@@ -168,13 +168,10 @@ func TestHostileServer(t *testing.T) {
 			shipping := ship(t, s.url(), r, func(o *ShipOptions) { o.Connect.Patience = 50 * time.Millisecond })
 			eventually(t, "a question", func() bool { return s.asked.Load() > 0 })
 			r.record(3, 100)
-			a, err := ParseAddress(s.url())
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(ParseAddress(s.url()))(t)
 			if c, err := Connect(patient(t), a, Options{Patience: 50 * time.Millisecond}); err == nil {
 				c.idle = 50 * time.Millisecond
-				limit, cancel := context.WithTimeout(t.Context(), testTimeout)
+				limit, cancel := context.WithTimeout(t.Context(), must.Patience)
 				if _, err := c.Hosts(limit); limit.Err() != nil {
 					t.Errorf("hosts do not end: %v", err)
 				}
@@ -184,7 +181,7 @@ func TestHostileServer(t *testing.T) {
 			shipping.stop()
 			select {
 			case <-shipping.done:
-			case <-time.After(testTimeout):
+			case <-time.After(must.Patience):
 				t.Fatal("shipping does not end")
 			}
 			r.record(3, 100)
@@ -194,14 +191,10 @@ func TestHostileServer(t *testing.T) {
 			}
 			steps := 0
 			for _, err := range r.Reader.Steps(t.Context(), 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				steps++
 			}
-			if steps != 6*9 {
-				t.Errorf("%d steps are in the capture", steps)
-			}
+			expect.Equal(t, "steps are in the capture", 6*9, steps)
 			if n := s.met.Load(); n > 200 {
 				t.Errorf("%d connections", n)
 			}

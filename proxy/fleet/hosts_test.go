@@ -9,10 +9,12 @@ import (
 
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 1<<20)
@@ -53,7 +55,5 @@ func TestHosts(t *testing.T) {
 		t.Errorf("as many as are listed: %v", err)
 	}
 	s.conn.subjects = 2
-	if _, err := s.conn.Hosts(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 2 subjects") {
-		t.Errorf("more than are listed: %v", err)
-	}
+	expect.ErrorHas(t, "more than are listed", "more than 2 subjects", expect.Err(s.conn.Hosts(t.Context())))
 }

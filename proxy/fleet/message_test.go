@@ -2,17 +2,18 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -31,13 +32,9 @@ func someMessage() *Message {
 func TestMessageIsReadAsWritten(t *testing.T) {
 	want := someMessage()
 	msg := must.Get(want.encode("traffic"))(t)
-	if msg.Subject != "a2atap.traffic.host-example.00000000000040008000000000000001" {
-		t.Errorf("the subject is %s", msg.Subject)
-	}
+	expect.Equal(t, "the subject", "a2atap.traffic.host-example.00000000000040008000000000000001", msg.Subject)
 	got := must.Get(decodeMessage(msg.Header, msg.Data))(t)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", want, got)
 	blocks, err := splitBlocks(got.Data)
 	if err != nil || len(blocks) != 1 || blocks[0].First != 7 || string(blocks[0].Packed) != "packed" {
 		t.Errorf("blocks %v, %v", blocks, err)
@@ -48,7 +45,7 @@ func TestLaterVersionsAreNamed(t *testing.T) {
 	for name, change := range map[string]func(*Message, nats.Header){
 		"of messages": func(_ *Message, h nats.Header) { h.Set(headerVersion, "2") },
 		"of blocks": func(m *Message, h nats.Header) {
-			h.Set(headerRecorder, strings.Replace(h.Get(headerRecorder), `"format":3`, `"format":4`, 1))
+			h.Set(headerRecorder, strings.Replace(h.Get(headerRecorder), `"format":4`, `"format":5`, 1))
 		},
 	} {
 		m := someMessage()
@@ -79,9 +76,7 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read is not read again: %v", err)
 		}
-		if diff := cmp.Diff(m, twice); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, "", m, twice)
 		blocks, err := splitBlocks(m.Data)
 		if err != nil {
 			return
@@ -118,9 +113,7 @@ func TestImplausibleRecordersAreForeign(t *testing.T) {
 		m := someMessage()
 		change(m)
 		msg := must.Get(m.encode("traffic"))(t)
-		if _, err := decodeMessage(msg.Header, msg.Data); err == nil {
-			t.Errorf("%s is taken", name)
-		}
+		expect.Error(t, fmt.Sprintf("%s is taken", name), expect.Err(decodeMessage(msg.Header, msg.Data)))
 	}
 	r := NewRecorder("one\n\x1b[2J"+strings.Repeat("ü", 500), "tool\a", "c\xff\t.a2atap",
 		&capture.Info{ID: uuid.New(), Format: 1})

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/must"
 )
 
 // A recorder that was killed has all that it had committed in the stream, and yet nobody can say that this was all.
@@ -38,6 +39,7 @@ func TestSilentRecorderIsAGap(t *testing.T) {
 
 // Whoever reads on forever learns of a recorder that is silent for long, each time that it falls silent.
 func TestAbandonedWhileFollowed(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 1<<20)
@@ -52,9 +54,7 @@ func TestAbandonedWhileFollowed(t *testing.T) {
 	lost := 0
 	for i, some := range [][]*Message{all[:half], all[half:]} {
 		s.publish(some...)
-		if err := r.Read(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Read(t.Context()))
 		m := r.found()[0]
 		if m.isEnded() {
 			t.Fatal("what was heard of again has ended")
@@ -93,6 +93,7 @@ func TestAbandonedWhileFollowed(t *testing.T) {
 // Two machines that record further into copies of one capture have the same id. Of one of them nothing is read, and
 // nothing is clean; each can be read alone.
 func TestCopiesOfACapture(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	s.publish(messages(t, "north", path, 1<<20)...)

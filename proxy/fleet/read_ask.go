@@ -11,8 +11,11 @@ import (
 	"a2atap/proxy/safetext"
 )
 
-// askPatience is how long recorders have to answer.
-const askPatience = 500 * time.Millisecond
+// How long recorders have to answer: the first, and each after another one has. Where none is there, the server says so.
+const (
+	firstPatience = 2 * time.Second
+	askPatience   = 500 * time.Millisecond
+)
 
 // maxAnswer bounds what a recorder can have to say of itself, in bytes.
 const maxAnswer = 16 << 10
@@ -40,10 +43,9 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 	if denied := c.denied(before); denied != nil {
 		return denied
 	}
-	ctx, cancel = context.WithTimeout(ctx, askPatience)
-	defer cancel()
+	within := firstPatience
 	for {
-		msg, err := sub.NextMsgWithContext(ctx)
+		msg, err := nextWithin(bounded, sub, within)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrNoResponders):
 			return nil
@@ -55,11 +57,17 @@ func (c *Conn) ask(ctx context.Context, each func(a *Answer, asked, came time.Ti
 		if len(msg.Data) > maxAnswer || json.Unmarshal(msg.Data, &a) != nil || !a.Recorder.plausible() {
 			continue // anybody can answer
 		}
-		a.Error = safetext.Plain(a.Error)
+		within, a.Error = askPatience, safetext.Plain(a.Error)
 		if !each(&a, asked, came) {
 			return nil
 		}
 	}
+}
+
+func nextWithin(ctx context.Context, sub *nats.Subscription, limit time.Duration) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return sub.NextMsgWithContext(ctx)
 }
 
 // denied returns what the server has refused this user since an error was the last of the connection; nil if nothing.

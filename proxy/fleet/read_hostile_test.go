@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/safetext"
 )
@@ -67,9 +68,7 @@ func TestHostilePublisher(t *testing.T) {
 		t.Errorf("%d notices", n)
 	}
 	for _, notice := range r.notices {
-		if notice != safetext.Plain(notice) {
-			t.Errorf("it says %q", notice)
-		}
+		expect.Equal(t, "", safetext.Plain(notice), notice)
 	}
 
 	answers := s.answerFalsely(victim)
@@ -105,6 +104,7 @@ func (s *stage) answerFalsely(victim uuid.UUID) *nats.Subscription {
 
 // Losses that no recorder can have had would spoil the sums of those that others had.
 func TestAbsurdLossesAreDamage(t *testing.T) {
+	t.Parallel()
 	for _, lost := range []capture.Lost{{Exchanges: -1}, {Bytes: -1}, {Exchanges: math.MaxInt64}, {Bytes: maxCount + 1}} {
 		path := filepath.Join(t.TempDir(), "c.a2atap")
 		store := must.Get(bolt.Open(path, bolt.Options{}))(t)

@@ -41,6 +41,7 @@ func (s *stage) begun() *reading {
 // A recorder that is idle and answers is there; where it does not for a moment, as after an outage of the server,
 // nothing is missing.
 func TestIdleRecorderIsThere(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	all := s.live("north")
 	s.publish(all[:3]...)
@@ -113,6 +114,7 @@ func TestBeginsWhileRead(t *testing.T) {
 
 // What cannot be read and is followed by all of a capture, while it is followed, is not a gap.
 func TestForeignMessageFirst(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	r := s.begun()
 	all := s.live("north")

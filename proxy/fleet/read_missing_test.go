@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -117,9 +119,7 @@ func TestWhoCannotShipIsAGap(t *testing.T) {
 			if !slices.EqualFunc(holes, test.want, strings.HasPrefix) {
 				t.Errorf("holes %q, want %q", holes, test.want)
 			}
-			if len(r.notices) != len(test.want) {
-				t.Errorf("said %q", r.notices)
-			}
+			expect.Equal(t, r.notices, len(test.want), len(r.notices))
 			if test.reads != nil {
 				if !test.reads(r) {
 					t.Errorf("it reads %d captures", len(r.Recorded()))
@@ -142,6 +142,7 @@ func uintText(n uint64) string {
 // What cannot be read at the end of a subject may be what was recorded last; what is followed by what can, shows in the
 // numbers of the steps.
 func TestUnreadableMessages(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	garbage := func(subject string) {
 		t.Helper()
@@ -171,6 +172,7 @@ func TestUnreadableMessages(t *testing.T) {
 
 // A message below the subject of a host is not that of another, which who may publish there could claim.
 func TestMessagesBelowTheirSubject(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	m := messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)[0]
 	msg := must.Get(m.encode("traffic"))(t)
@@ -189,6 +191,7 @@ func TestMessagesBelowTheirSubject(t *testing.T) {
 
 // A clock that was set back, or another shipper of the same file, does not take back what was said.
 func TestFactsOnlyGrow(t *testing.T) {
+	t.Parallel()
 	at := time.Now()
 	one := Recorder{
 		Sent: at, Committed: 9, Crashes: 2, CrashAfter: at, CrashWithin: 5, LostExchanges: 1, LostBytes: 70,
@@ -202,26 +205,24 @@ func TestFactsOnlyGrow(t *testing.T) {
 		}
 		want := one
 		want.LostExchanges, want.Insecure, want.Sent = 4, true, order[1].Sent
-		if m.recorder != want {
-			t.Errorf("it is %+v, want %+v", m.recorder, want)
-		}
+		expect.Equal(t, "", want, m.recorder)
 	}
 }
 
 func TestCrashesAtAnUnknownTime(t *testing.T) {
+	t.Parallel()
 	since := time.Now()
 	for after, want := range map[time.Time]uint64{{}: 1, since.Add(-time.Hour): 0, since.Add(time.Hour): 1} {
 		r := &Reader{}
 		m := newMirror(nil, since, func(string) {}, &r.held)
 		m.recorder = Recorder{Crashes: 1, CrashAfter: after}
-		if info, err := (mirrored{m}).Info(t.Context()); err != nil || info.Crashes != want {
-			t.Errorf("after %v: %+v (%v)", after, info, err)
-		}
+		expect.Equal(t, fmt.Sprintf("after %v", after), want, must.Get((mirrored{m}).Info(t.Context()))(t).Crashes)
 	}
 }
 
 // Much that is damaged or missing is not said piece by piece.
 func TestManyHolesAreSaidOnce(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	all := messages(t, "north", record(t, capturetest.Exchanges()), 1<<20)
 	for i := 1; i < len(all); i += 2 {
@@ -236,7 +237,5 @@ func TestManyHolesAreSaidOnce(t *testing.T) {
 		!strings.Contains(strings.Join(r.notices, "\n"), "gaps in all") {
 		t.Errorf("said %q", r.notices)
 	}
-	if _, err := splitBlocks([]byte{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}); err == nil {
-		t.Error("a block of no bytes is one")
-	}
+	expect.Error(t, "a block of no bytes is one", expect.Err(splitBlocks([]byte{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0})))
 }

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -39,6 +40,7 @@ func reasons(t *testing.T, src capture.Source) []string {
 
 // What retention has removed of the time that is asked for is a gap; what is older is not asked for.
 func TestSinceAndWhatWasRemoved(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	xs := capturetest.Exchanges()
 	path := record(t, xs)
@@ -52,19 +54,18 @@ func TestSinceAndWhatWasRemoved(t *testing.T) {
 		t.Errorf("of what was removed it says %q, not %q", got, want)
 	}
 	lately := time.Now().Add(sinceRoom + time.Minute) // all that is there is older than what is read
-	if n := s.reader(ReadOptions{Since: lately}).removedOf(s.info()); n != 0 {
-		t.Errorf("%d messages were removed that were asked for", n)
-	}
+	expect.Equal(t, "messages were removed that were asked for",
+		0, s.reader(ReadOptions{Since: lately}).removedOf(s.info()))
 }
 
 func (s *stage) info() *jetstream.StreamInfo {
 	s.t.Helper()
-	stream := must.Get(s.conn.js.Stream(s.t.Context(), "traffic"))(s.t)
-	return stream.CachedInfo()
+	return must.Get(s.conn.js.Stream(s.t.Context(), "traffic"))(s.t).CachedInfo()
 }
 
 // Where only the end of a recording is of the time that is asked for, nothing of it is missing.
 func TestSinceOfARecorderThatOnlyEnded(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 1<<20)
@@ -136,9 +137,7 @@ func TestStreamsThatAreMadeAnew(t *testing.T) {
 	s.publish(messages(t, "south", path, 100)...)
 	must.Do(t, r.Read(t.Context()))
 	checkSame(t, stepsOfFile(t, path), allSteps(t, r.of(t, "south")))
-	if text := strings.Join(r.notices, "\n"); !strings.Contains(text, "the stream was made anew") {
-		t.Errorf("it says %q", text)
-	}
+	expect.Contains(t, "", "the stream was made anew", strings.Join(r.notices, "\n"))
 }
 
 func (s *stage) remake(subject string) {
@@ -155,6 +154,7 @@ func (s *stage) remake(subject string) {
 
 // A stream that takes more than what recorders publish is read, and what is not for it left alone.
 func TestStreamsWithWiderSubjects(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.remake("a2atap.>")
 	must.Get(s.conn.ensureStream(t.Context(), Limits{}))(t)
@@ -170,6 +170,7 @@ func TestStreamsWithWiderSubjects(t *testing.T) {
 
 // Messages that wait can be removed before they are delivered: then reading ends with what is there.
 func TestMessagesThatAreRemovedWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.conn.idle = 20 * time.Millisecond
 	const long, many = 900 << 10, 12 // more than what may be under way

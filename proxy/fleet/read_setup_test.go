@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
 )
@@ -78,8 +78,7 @@ func messages(t testing.TB, host, path string, longest int) []*Message {
 	t.Helper()
 	src := must.Get(bolt.Read(path))(t)
 	defer src.Close()
-	info := must.Get(src.Info(t.Context()))(t)
-	recorder := NewRecorder(host, "a2atap test", filepath.Base(path), &info)
+	recorder := NewRecorder(host, "a2atap test", filepath.Base(path), new(must.Get(src.Info(t.Context()))(t)))
 	recorder.Sent = time.Now()
 	var all []*Message
 	for b, err := range src.Blocks(t.Context(), 1) {
@@ -123,9 +122,7 @@ func (s *stage) reader(o ReadOptions) *reading {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			s.t.Error(err)
-		}
+		expect.OK(s.t, r.Close())
 	})
 	return r
 }
@@ -151,9 +148,7 @@ func (r *reading) of(t *testing.T, host string) capture.Source {
 
 func checkSame(t *testing.T, want, got []capture.Step) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", want, got)
 }
 
 func stepsOfFile(t *testing.T, path string) []capture.Step {

@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -110,9 +111,7 @@ func TestHoles(t *testing.T) {
 				}
 			}
 			r := s.read(ReadOptions{})
-			if !strings.Contains(strings.Join(r.notices, "\n"), test.notice) {
-				t.Errorf("said %q", r.notices)
-			}
+			expect.Contains(t, r.notices, test.notice, strings.Join(r.notices, "\n"))
 			checkHoles(t, stepsOfFile(t, path), missing, r.of(t, "north"))
 		})
 	}
@@ -151,9 +150,7 @@ func checkHoles(t *testing.T, all []capture.Step, missing map[uint64]bool, src c
 	holes := 0
 	interrupted := make(map[uint64]bool)
 	for i, s := range allSteps(t, src) {
-		if s.Arrival != uint64(i)+1 {
-			t.Errorf("step %d has number %d", i+1, s.Arrival)
-		}
+		expect.Equal(t, fmt.Sprintf("step %d has number", i+1), uint64(i)+1, s.Arrival)
 		switch what := s.What.(type) {
 		case capture.Lost:
 			if strings.Contains(what.Reason, "north (c.a2atap)") {
@@ -192,6 +189,7 @@ func checkHoles(t *testing.T, all []capture.Step, missing map[uint64]bool, src c
 }
 
 func TestForeignAndDamagedMessages(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	all := messages(t, "north", path, 1<<20)
@@ -218,6 +216,7 @@ func TestForeignAndDamagedMessages(t *testing.T) {
 }
 
 func TestLaterFormsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	path := record(t, capturetest.Exchanges())
 	s.publish(messages(t, "north", path, 1<<20)...)
@@ -233,6 +232,7 @@ func TestLaterFormsAreRefused(t *testing.T) {
 }
 
 func TestSinceLeavesOutWhatIsOlder(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	xs := capturetest.Exchanges()
 	path := record(t, xs)
@@ -249,6 +249,7 @@ func TestSinceLeavesOutWhatIsOlder(t *testing.T) {
 }
 
 func TestAbsentAndEmptyStreams(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	if r := s.read(ReadOptions{}); len(r.Recorded()) > 0 {
 		t.Errorf("an empty stream has %d recorders", len(r.Recorded()))
@@ -259,14 +260,10 @@ func TestAbsentAndEmptyStreams(t *testing.T) {
 	r, err := NewReader(&other, ReadOptions{Folder: t.TempDir()})
 	must.Do(t, err)
 	defer r.Close()
-	if err := r.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "those with captures are: traffic") {
-		t.Errorf("it is %v", err)
-	}
+	expect.ErrorHas(t, "", "those with captures are: traffic", r.Read(t.Context()))
 	_, err = s.conn.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "trafic", Subjects: []string{"orders"}})
 	must.Do(t, err)
-	if err := r.Read(t.Context()); err == nil || !strings.Contains(err.Error(), `its subjects are ["orders"]`) {
-		t.Errorf("it is %v", err)
-	}
+	expect.ErrorHas(t, "", `its subjects are ["orders"]`, r.Read(t.Context()))
 }
 
 // Reading goes on where it was when the server is there again, and nothing is missing or twice.
@@ -289,9 +286,7 @@ func TestFollowOverRestarts(t *testing.T) {
 	want := stepsOfFile(t, path)
 	must.Do(t, src.Wait(t.Context(), uint64(len(want))))
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("following ended with %v", err)
-	}
+	expect.ErrorIs(t, "following ended with", context.Canceled, <-done)
 	checkSame(t, want, allSteps(t, src))
 }
 

@@ -152,8 +152,7 @@ var ErrBroken = errors.New("shipping has ended")
 // survive keeps a mistake of ours from ending the recording.
 func (s *Shipper) survive() {
 	if v := recover(); v != nil {
-		err := fmt.Errorf("%w: panic: %v; please report it", ErrBroken, v)
-		s.broken.Store(&err)
+		s.broken.Store(new(fmt.Errorf("%w: panic: %v; please report it", ErrBroken, v)))
 	}
 }
 

@@ -94,6 +94,7 @@ func TestAnAnswerThatPanics(t *testing.T) {
 
 // What is known of the last message of a subject does not keep its blocks in memory.
 func TestLastMessageIsNotKept(t *testing.T) {
+	t.Parallel()
 	s := &Shipper{}
 	var data weak.Pointer[[1 << 20]byte]
 	err := s.goOn(7, 1, func() (*Message, error) {

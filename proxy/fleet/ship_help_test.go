@@ -20,12 +20,9 @@ import (
 	"a2atap/proxy/must"
 )
 
-// testTimeout bounds each wait of the tests. It is never reached where all is well.
-const testTimeout = 30 * time.Second
-
 func patient(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -150,9 +147,7 @@ func (s *shipping) wait() {
 	case <-patient(s.t).Done():
 		s.t.Fatalf("shipping does not end: %+v", s.Status())
 	}
-	if s.err != nil {
-		s.t.Fatal(s.err)
-	}
+	must.Do(s.t, s.err)
 }
 
 // endsWith ends the recording, waits until the Shipper has ended, and wants all of the capture in the stream traffic.

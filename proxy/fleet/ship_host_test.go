@@ -1,13 +1,16 @@
 package fleet
 
 import (
+	"fmt"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet/fleettest"
 )
 
 // A capture that is shipped again by a machine of another name goes on where it is.
 func TestShipGoesOnAsTheHostItHas(t *testing.T) {
+	t.Parallel()
 	server := fleettest.Start(t)
 	r := newRecorder(t)
 	r.record(3, 100)
@@ -23,14 +26,13 @@ func TestShipGoesOnAsTheHostItHas(t *testing.T) {
 	}
 	exactly(t, server, "traffic", r)
 	for _, m := range messagesIn(t, server, "traffic") {
-		if m.Recorder.Host != "one.example" {
-			t.Errorf("steps %d to %d are of %s", m.First, m.Last, m.Recorder.Host)
-		}
+		expect.Equal(t, fmt.Sprintf("steps %d to %d are of", m.First, m.Last), "one.example", m.Recorder.Host)
 	}
 }
 
 // Where the stream has copies of a capture, a machine goes on with its own.
 func TestShipGoesOnAsItself(t *testing.T) {
+	t.Parallel()
 	server := fleettest.Start(t)
 	r := newRecorder(t)
 	r.record(1, 100)

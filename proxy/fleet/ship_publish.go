@@ -62,8 +62,7 @@ func (s *Shipper) parts(ctx context.Context, m *Message) error {
 
 // says takes note of what the last message of the subject says of the recorder. It does not keep the message's data.
 func (s *Shipper) says(m *Message) {
-	r := m.Recorder
-	s.state = &r
+	s.state = new(m.Recorder)
 }
 
 // publish publishes one message behind the last of the subject, and takes note of it once the server has it.

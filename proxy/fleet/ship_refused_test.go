@@ -15,6 +15,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
 )
@@ -211,7 +212,7 @@ func TestRecordersAnswer(t *testing.T) {
 	r := newRecorder(t)
 	r.record(2, 100)
 	ship(t, s.URL("traffic"), r).until(12)
-	reply := must.Get(connected(t, s).nats.Request("a2atap-hosts.traffic", nil, testTimeout))(t)
+	reply := must.Get(connected(t, s).nats.Request("a2atap-hosts.traffic", nil, must.Patience))(t)
 	var a Answer
 	must.Do(t, json.Unmarshal(reply.Data, &a))
 	if a.Shipped != 12 || a.Error != "" || a.Recorder.Host != "host.example" || !a.Recorder.Live ||
@@ -234,9 +235,7 @@ func TestCovers(t *testing.T) {
 		{"a2atap.y.>", "a2atap.x.>", false},
 		{"a2atap.x.y.>", "a2atap.x.>", false},
 	} {
-		if got := covers(test.pattern, test.other); got != test.want {
-			t.Errorf("%s covers %s: %t", test.pattern, test.other, got)
-		}
+		expect.Equal(t, test.pattern+" covers "+test.other, test.want, covers(test.pattern, test.other))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,7 @@ func kindOf(err error) string {
 			return kind.Error()
 		}
 	}
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return fmt.Sprint("code ", api.ErrorCode)
 	}
 	return "away"
@@ -46,13 +46,11 @@ func kindOf(err error) string {
 
 // isLasting reports whether an error is one that only people can do something about.
 func isLasting(err error) bool {
-	for _, lasting := range []error{
+	if slices.ContainsFunc([]error{
 		errSpool, errSmall, errAhead, errFull, errForeignStream, capture.ErrFuture, nats.ErrPermissionViolation,
 		nats.ErrAuthorization, nats.ErrAuthExpired, jetstream.ErrJetStreamNotEnabledForAccount,
-	} {
-		if errors.Is(err, lasting) {
-			return true
-		}
+	}, func(lasting error) bool { return errors.Is(err, lasting) }) {
+		return true
 	}
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.Code >= 400 && api.Code < 500 && !errors.Is(err, jetstream.ErrStreamNotFound)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
 )
@@ -187,9 +188,7 @@ func TestNoPlaceForAStream(t *testing.T) {
 		o.Limits.MaxBytes, o.Once, o.GiveUp = 2<<20, true, time.Minute
 	})
 	<-shipper.done
-	if !errors.Is(shipper.err, errFull) {
-		t.Errorf("a stream that is too large for its server: %v", shipper.err)
-	}
+	expect.ErrorIs(t, "a stream that is too large for its server", errFull, shipper.err)
 }
 
 // A server that accepts connections and says nothing, and one that falls silent, hold up nobody, and let go at once.
@@ -213,9 +212,7 @@ func TestSilentServer(t *testing.T) {
 			if took := time.Since(began); took > testPatience {
 				t.Errorf("it lets go after %v", took)
 			}
-			if !errors.Is(shipper.err, context.Canceled) {
-				t.Errorf("it ends with %v", shipper.err)
-			}
+			expect.ErrorIs(t, "it ends with", context.Canceled, shipper.err)
 		})
 	}
 }

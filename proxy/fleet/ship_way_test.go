@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 )
 
 // What a way does with what a server says.
@@ -32,10 +33,7 @@ type way struct {
 
 func newWay(t testing.TB, s *fleettest.Server) *way {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	w := &way{t: t, listener: l, conns: map[net.Conn]bool{}}
 	if s != nil {
 		w.server = strings.TrimPrefix(s.ClientURL(), "nats://")

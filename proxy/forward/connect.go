@@ -52,7 +52,7 @@ func (f *Proxy) readConnect(ctx context.Context, client *peekedConn) (*connect, 
 	head, err := client.takeHead(f.headTimeout())
 	stop() // what refuses it takes no longer than the client needs to read that
 	c := &connect{peekedConn: client, forward: f, head: head, ctx: ctx}
-	refused := relay.Fault{
+	refused := relay.TransportError{
 		Kind: relay.KindRefused, Side: relay.SideClient,
 		Detail: "malformed head of CONNECT (RFC 9112 section 3)", Status: 400,
 	}
@@ -108,7 +108,7 @@ func (c *connect) link() *link {
 }
 
 // refuse answers CONNECT with a status of ours, and records it.
-func (c *connect) refuse(f relay.Fault) {
+func (c *connect) refuse(f relay.TransportError) {
 	l := c.link()
 	l.Request(0, c.head)
 	l.RequestEnd(0, nil)
@@ -119,7 +119,7 @@ func (c *connect) refuse(f relay.Fault) {
 
 // challenge asks for the credentials that are missing or wrong.
 func (c *connect) challenge() {
-	c.refuse(relay.Fault{
+	c.refuse(relay.TransportError{
 		Kind: relay.KindRefused, Side: relay.SideClient, Status: http.StatusProxyAuthRequired,
 		Detail: "proxy credentials are missing or wrong (RFC 9110 section 15.5.8)",
 	})
@@ -127,7 +127,7 @@ func (c *connect) challenge() {
 
 // loop refuses to connect to the forward proxy itself.
 func (c *connect) loop() {
-	c.refuse(relay.Fault{
+	c.refuse(relay.TransportError{
 		Kind: relay.KindRefused, Side: relay.SideClient, Status: http.StatusForbidden,
 		Detail: "CONNECT to this forward proxy itself, which would be a loop",
 	})
@@ -372,7 +372,7 @@ func (c *connect) tlsFailed(err error) {
 	l.Request(0, c.head)
 	l.RequestEnd(0, nil)
 	l.Fact(0, capture.Fact{Note: note})
-	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
+	l.Fault(0, relay.TransportError{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
 	l.Ended(0)
 	c.forward.Notice(fmt.Sprintf("%s (%s): %s", strings.TrimPrefix(note, capture.NotObserved),
 		c.to.Authority()+"; "+err.Error(), advice))
@@ -408,7 +408,7 @@ func (c *connect) tunnel(why string, answered bool) {
 	l.Upgraded(0)
 	if !answered {
 		if _, err := io.WriteString(c.Conn, established); err != nil {
-			l.Fault(0, relay.Fault{
+			l.Fault(0, relay.TransportError{
 				Kind: relay.KindClientLeft, Side: relay.SideClient,
 				Detail: "connection closed before CONNECT was answered",
 			})

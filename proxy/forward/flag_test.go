@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
 
@@ -12,9 +14,7 @@ func TestParseListen(t *testing.T) {
 		"7080": "127.0.0.1:7080", "0": "127.0.0.1:0",
 		"localhost:1": "localhost:1", "[::1]:2": "[::1]:2", "0.0.0.0:3": "0.0.0.0:3",
 	} {
-		if got, err := ParseListen(flag); got != want || err != nil {
-			t.Errorf("%s: got %s, %v", flag, got, err)
-		}
+		expect.Equal(t, flag, want, must.Get(ParseListen(flag))(t))
 	}
 	for _, flag := range []string{"", "x", ":1", "a:", "65536", "-1", "01", "::1", "http://a:1"} {
 		if got, err := ParseListen(flag); err == nil || !strings.HasPrefix(err.Error(), "--forward ") {
@@ -25,9 +25,7 @@ func TestParseListen(t *testing.T) {
 
 func TestParseCredentials(t *testing.T) {
 	for _, flag := range []string{"", "a", "a:", ":b"} {
-		if _, err := ParseCredentials(flag); err == nil || !strings.Contains(err.Error(), "USER:PASS") {
-			t.Errorf("%q: got %v", flag, err)
-		}
+		expect.ErrorHas(t, flag, "USER:PASS", expect.Err(ParseCredentials(flag)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/elazarl/goproxy"
@@ -89,12 +90,8 @@ func (f *Proxy) Reaches(local, remote net.Addr) bool { return f.listener.Reaches
 
 // tunnels reports whether the user wants the TLS of a target left alone.
 func (f *Proxy) tunnels(to relay.Target) bool {
-	for _, pattern := range f.Tunnel {
-		if pattern.Matches(hostname.Normal(to.Host), to.Port) {
-			return true
-		}
-	}
-	return false
+	host := hostname.Normal(to.Host)
+	return slices.ContainsFunc(f.Tunnel, func(p hostname.Pattern) bool { return p.Matches(host, to.Port) })
 }
 
 // session returns the session of a client, which l reports.

@@ -25,11 +25,11 @@ type splice struct {
 	passed atomic.Int64 // when bytes passed last, since begun
 	begun  time.Time
 	mu     sync.Mutex
-	fault  *relay.Fault // what broke it off
+	fault  *relay.TransportError // what broke it off
 }
 
 // run returns what broke it off, nil if both have ended.
-func (s *splice) run(ctx context.Context) *relay.Fault {
+func (s *splice) run(ctx context.Context) *relay.TransportError {
 	stop := context.AfterFunc(ctx, func() { s.broken(relay.KindShutdown, relay.SideProxy, "the proxy was stopped") })
 	defer stop()
 	if s.idle > 0 {
@@ -61,7 +61,7 @@ func (s *splice) broken(kind, side, detail string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fault == nil {
-		s.fault = &relay.Fault{Kind: kind, Side: side, Detail: detail}
+		s.fault = &relay.TransportError{Kind: kind, Side: side, Detail: detail}
 	}
 	relay.Reset(s.agent)
 	relay.Reset(s.client)
@@ -124,8 +124,7 @@ func copyBytes(from, to net.Conn, observe func([]byte)) (net.Conn, error) {
 
 // resetReason says in few words why bytes could not pass, without the ports that make equal errors differ.
 func resetReason(err error) string {
-	var number syscall.Errno
-	if errors.As(err, &number) {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number.Error()
 	}
 	return "connection closed"

@@ -42,7 +42,7 @@ func TestSpliceIdle(t *testing.T) {
 				}
 				s := splice{client: near, agent: far, idle: test.idle, request: func([]byte) {}, answer: func([]byte) {}}
 				begun := time.Now()
-				ended := make(chan *relay.Fault, 1)
+				ended := make(chan *relay.TransportError, 1)
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				go func() { ended <- s.run(ctx) }()

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // FuzzToJSON compares what ToJSON makes of any bytes with what the SDKs' own decoders do.
@@ -28,9 +29,7 @@ func FuzzToJSON(f *testing.F) {
 			ours, theirs = method.Answer, services[of.service].Services().Get(0).Methods().ByName(of.method).Output()
 		}
 		kind, err := protoregistry.GlobalTypes.FindMessageByName(theirs.FullName())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		message := kind.New()
 		refused := proto.Unmarshal(wire, message.Interface())
 		text, _, err := ours.ToJSON(wire)

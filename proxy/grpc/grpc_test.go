@@ -5,13 +5,13 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 )
@@ -107,9 +107,7 @@ func TestToJSON(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("%q: got %s, want %s", messages[i], got, want)
-		}
+		expect.Equal(t, messages[i], want, got)
 	}
 }
 
@@ -186,9 +184,7 @@ func TestFromJSONRefuses(t *testing.T) {
 	}
 	list, _ := grpc.MethodOf("/lf.a2a.v1.A2AService/ListTasks")
 	doc := jsondoc.Parse([]byte(`{"pageSize":"20","status":3,"contextId":null,"statusTimestampAfter":"yesterday"}`))
-	if _, err := list.Request.FromJSON(doc.Root); err == nil || !strings.Contains(err.Error(), "no instant") {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorHas(t, "", "no instant", expect.Err(list.Request.FromJSON(doc.Root)))
 }
 
 func TestPlain(t *testing.T) {
@@ -206,17 +202,11 @@ func TestPlain(t *testing.T) {
 	if plain, err := frame.Plain("gzip"); string(plain) != "said" || err != nil {
 		t.Errorf("got %q, %v", plain, err)
 	}
-	if _, err := frame.Plain("snappy"); !errors.Is(err, grpc.ErrEncoding) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", grpc.ErrEncoding, expect.Err(frame.Plain("snappy")))
 	frame, _, _ = grpc.Cut(compressed[:len(compressed)-1])
-	if _, err := frame.Plain("gzip"); !errors.Is(err, grpc.ErrCutOff) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", grpc.ErrCutOff, expect.Err(frame.Plain("gzip")))
 	frame, _, _ = grpc.Cut([]byte("\x02\x00\x00\x00\x00"))
-	if _, err := frame.Plain(""); !errors.Is(err, grpc.ErrReserved) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", grpc.ErrReserved, expect.Err(frame.Plain("")))
 }
 
 // notFound is a google.rpc.Status with an ErrorInfo, in base64.
@@ -257,7 +247,5 @@ func TestErrorInfo(t *testing.T) {
 	s, _ := grpc.StatusOf(trailer("5", "gone", notFound))
 	const want = `{"code":5,"status":"NOT_FOUND","message":"gone","details":[{"@type":` +
 		`"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}`
-	if got := string(s.JSON()); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", want, string(s.JSON()))
 }

@@ -1,7 +1,6 @@
 package grpc
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -105,15 +104,4 @@ func MethodIn(service, name string) (m Method, ok bool) {
 		return m, true
 	}
 	return Method{Service: service, Name: name}, true
-}
-
-// Types returns the types of the messages of a service by their names; nil of a service that is none of A2A.
-func Types(service string) map[string]*Type {
-	switch service {
-	case Service0_3:
-		return maps.Clone(package0_3)
-	case Service1_0:
-		return maps.Clone(package1_0)
-	}
-	return nil
 }

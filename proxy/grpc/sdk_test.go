@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/must"
@@ -40,9 +41,8 @@ func types(t *testing.T, service string) map[*grpc.Type]protoreflect.MessageDesc
 		if !ok || !ours.Known() {
 			t.Fatalf("there is no method %s in %s", theirs.Name(), service)
 		}
-		if ours.Streams != theirs.IsStreamingServer() {
-			t.Errorf("%s: got that it streams %v", theirs.FullName(), ours.Streams)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: it streams", theirs.FullName()),
+			theirs.IsStreamingServer(), ours.Streams)
 		all[ours.Request], all[ours.Answer] = theirs.Input(), theirs.Output()
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -12,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/must"
 )
@@ -38,10 +38,7 @@ func TestDetails(t *testing.T) {
 		}
 		want := parse(t, theirs).(map[string]any)
 		want["status"] = "NOT_FOUND"
-		got := parse(t, s.JSON())
-		if diff := cmp.Diff(any(want), got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, "", any(want), parse(t, s.JSON()))
 	}
 	s, _ := grpc.StatusOf(trailer("5", "", "AAAA"))
 	if s.Detail == nil || s.Details() != nil {

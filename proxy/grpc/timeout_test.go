@@ -7,6 +7,7 @@ import (
 	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 func TestTimeouts(t *testing.T) {
@@ -15,9 +16,7 @@ func TestTimeouts(t *testing.T) {
 		0: "0m", 1500 * time.Microsecond: "2m", 2 * time.Minute: "120000m", 48 * time.Hour: "172800S",
 		1 << 62: "76861434M",
 	} {
-		if got := grpc.FormatTimeout(d); got != want {
-			t.Errorf("%v: got %s, want %s", d, got, want)
-		}
+		expect.Equal(t, d, want, grpc.FormatTimeout(d))
 	}
 }
 
@@ -44,9 +43,7 @@ func TestStatusComesBack(t *testing.T) {
 	fields := map[string]string{}
 	doc := jsondoc.Parse([]byte(details))
 	was := grpc.Status{Code: grpc.NotFound, Message: "no task “é” at 100%"}
-	if err := was.Write(func(name, value string) { fields[name] = value }, doc.Root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, was.Write(func(name, value string) { fields[name] = value }, doc.Root))
 	is, ok := grpc.StatusOf(func(name string) string { return fields[name] })
 	if !ok || is.Code != was.Code || is.Message != was.Message || is.Details() == nil {
 		t.Fatalf("got %+v, %v of %v", is, ok, fields)

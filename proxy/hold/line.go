@@ -21,12 +21,12 @@ type Line struct {
 	name  func(head []byte) string // of a client; empty if it has none
 
 	mu      sync.Mutex
-	stream  bool              // the next exchange is one of HTTP/2
-	current *exchange         // the last one that began
-	open    map[int]*exchange // that have not ended
-	queue   []*exchange       // whose answers have not, in order
-	dropped bool              // the client's connection is broken off
-	failure *relay.Fault      // why the agent could not be connected to anew; nil if that was not tried, or went well
+	stream  bool                  // the next exchange is one of HTTP/2
+	current *exchange             // the last one that began
+	open    map[int]*exchange     // that have not ended
+	queue   []*exchange           // whose answers have not, in order
+	dropped bool                  // the client's connection is broken off
+	failure *relay.TransportError // why the agent could not be connected to anew; nil if that was not tried, or went well
 }
 
 // An exchange is one that the relay has begun. Its fields are guarded by the line's lock.
@@ -108,7 +108,7 @@ func (l *Line) Ended(x int) {
 }
 
 // Fault returns what is to be recorded of how an exchange broke: that it was here, if it was.
-func (l *Line) Fault(x int, f relay.Fault) relay.Fault {
+func (l *Line) Fault(x int, f relay.TransportError) relay.TransportError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.open[x]

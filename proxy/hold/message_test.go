@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestFramed(t *testing.T) {
@@ -49,8 +50,6 @@ func TestChanges(t *testing.T) {
 		{"PUT / HTTP/1.1\r\nHost: a\r\nx: y\r\n\r\n", "xyz", "first line"},
 		{"POST / HTTP/1.1\r\nHost: a\r\nZ: 1\r\n\r\n", "abc", "header X, header Z, body"},
 	} {
-		if got := changes(m, []byte(c.head), []byte(c.body)); got != c.want {
-			t.Errorf("%q and %q: %q, want %q", c.head, c.body, got, c.want)
-		}
+		expect.Equal(t, c.head+" and "+c.body, c.want, changes(m, []byte(c.head), []byte(c.body)))
 	}
 }

@@ -151,10 +151,5 @@ func lower(s string) string {
 }
 
 func isASCII(s string) bool {
-	for _, c := range []byte(s) {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 })
 }

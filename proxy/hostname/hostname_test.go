@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 )
 
@@ -39,9 +40,7 @@ func TestNormal(t *testing.T) {
 		{"[agent.example]", "[agent.example]"},
 	}
 	for _, test := range tests {
-		if got := hostname.Normal(test.host); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.host, got, test.want)
-		}
+		expect.Equal(t, test.host, test.want, hostname.Normal(test.host))
 	}
 }
 

@@ -3,6 +3,9 @@ package hostname
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestHostPattern(t *testing.T) {
@@ -65,16 +68,12 @@ func TestParseAllowedHost(t *testing.T) {
 		"Tap.Example.": {host: "tap.example"}, "*.example": {host: ".example"}, "tap:7001": {host: "tap", port: "7001"},
 		"192.0.2.1": {host: "192.0.2.1"}, "2001:DB8::1": {host: "2001:db8::1"},
 	} {
-		if got, err := ParseAllowed(flag); got != want || err != nil {
-			t.Errorf("%s: got %+v, %v", flag, got, err)
-		}
+		expect.Equal(t, flag, want, must.Get(ParseAllowed(flag))(t))
 	}
 	for flag, why := range map[string]string{
 		"": "is not a host", "http://a": "is not a host", "a b": "is not a host", "*.": "is not a host", "*": "any page", "*:80": "any page",
 	} {
-		if _, err := ParseAllowed(flag); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%q: got %v", flag, err)
-		}
+		expect.ErrorHas(t, flag, why, expect.Err(ParseAllowed(flag)))
 	}
 }
 

@@ -281,8 +281,7 @@ func (c *conn) start() *exchange {
 
 // Wrap returns a connection to the agent that has the faults in what is read from it.
 func (i *Injector) Wrap(below net.Conn) net.Conn {
-	c := &conn{Conn: below, i: i, left: make(chan struct{}), gone: make(chan struct{})}
-	return c
+	return &conn{Conn: below, i: i, left: make(chan struct{}), gone: make(chan struct{})}
 }
 
 // instead answers the exchange whose answer is due, if the agent has not got its request, and reports whether it did.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -42,10 +43,7 @@ const (
 // play has two requests go to an agent that answers with bytes, and returns what is read.
 func play(t *testing.T, fault string, agent *silent) (got []byte, notes []string, err error) {
 	t.Helper()
-	s, parseErr := Parse("a:" + fault)
-	if parseErr != nil {
-		t.Fatal(parseErr)
-	}
+	s := must.Get(Parse("a:" + fault))(t)
 	i := New(PlanFor("a", []Spec{s}), func(_ int, f capture.Fact) { notes = append(notes, f.Note) }, nil)
 	i.hang = time.Millisecond
 	c := i.Wrap(agent)

@@ -237,21 +237,14 @@ func (f *Fault) parseStatus(value string) (err error) {
 func isMediaType(s string) bool {
 	kind, rest, _ := strings.Cut(s, "/")
 	subtype, parameters, _ := strings.Cut(rest, ";")
-	for _, c := range []byte(parameters) {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return isToken(kind) && isToken(strings.TrimRight(subtype, " "))
+	odd := strings.ContainsFunc(parameters, func(c rune) bool { return c < ' ' || c > '~' })
+	return !odd && isToken(kind) && isToken(strings.TrimRight(subtype, " "))
 }
 
 func isToken(s string) bool {
-	for _, c := range []byte(s) {
-		if c <= ' ' || c > '~' || strings.IndexByte("\"(),/:;<=>?@[\\]{}", c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return c <= ' ' || c > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
+	})
 }
 
 func (k Kind) describe() *Description {
@@ -316,8 +309,7 @@ func (f *Fault) code() *http2.ErrCode {
 	if code := codeOf(f.Code); code != nil {
 		return code
 	}
-	usual := f.usualCode()
-	return &usual
+	return new(f.usualCode())
 }
 
 // String returns WHAT[@WHEN], as Parse reads it.

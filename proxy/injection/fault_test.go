@@ -1,10 +1,13 @@
 package injection
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestParse(t *testing.T) {
@@ -82,9 +85,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a:cut-stream=1@GetTask", "cut-stream is a fault of streams, and GetTask has none"},
 	} {
 		_, err := Parse(tt.flag)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: got %v, want %q in it", tt.flag, err, tt.want)
-		}
+		expect.ErrorHas(t, tt.flag, tt.want, err)
 	}
 }
 
@@ -114,10 +115,7 @@ func FuzzParse(f *testing.F) {
 func TestPlan(t *testing.T) {
 	parse := func(flags ...string) (specs []Spec) {
 		for _, flag := range flags {
-			s, err := Parse(flag)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(Parse(flag))(t)
 			specs = append(specs, s)
 		}
 		return specs
@@ -149,8 +147,6 @@ func TestPlan(t *testing.T) {
 		if f, _ := p.choose(o, overHTTP1); f != nil {
 			got = f.String()
 		}
-		if got != want[i] {
-			t.Errorf("call %d, %s: got %q, want %q", i+1, o, got, want[i])
-		}
+		expect.Equal(t, fmt.Sprintf("call %d, %s", i+1, o), want[i], got)
 	}
 }

@@ -166,7 +166,7 @@ func (i *Injector) Ended(x int) {
 }
 
 // Fault returns what is to be recorded of how an exchange broke: that it was by a fault made here, if it was.
-func (i *Injector) Fault(x int, f relay.Fault) relay.Fault {
+func (i *Injector) Fault(x int, f relay.TransportError) relay.TransportError {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	e, at := i.asked[x], i.broken

@@ -57,12 +57,8 @@ func TestParseFaults(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			doc := Parse([]byte(test.text))
 			expect.Same(t, "Err", test.want, doc.Err)
-			if got := doc.Root.Kind(); got != test.root {
-				t.Errorf("Root is %v, want %v", got, test.root)
-			}
-			if wantTrailing := test.name == "second value"; doc.Trailing != wantTrailing {
-				t.Errorf("Trailing = %v, want %v", doc.Trailing, wantTrailing)
-			}
+			expect.Equal(t, "Root", test.root, doc.Root.Kind())
+			expect.Equal(t, "Trailing", test.name == "second value", doc.Trailing)
 		})
 	}
 }
@@ -85,12 +81,8 @@ func TestParseInvalidUTF8(t *testing.T) {
 	if doc.Err != nil || doc.InvalidUTF8 != 7 {
 		t.Fatalf("Err = %v, InvalidUTF8 = %d; want none and 7", doc.Err, doc.InvalidUTF8)
 	}
-	if got := doc.Root.Get("a").Text(); got != "x\uFFFD" {
-		t.Errorf("a = %q", got)
-	}
-	if got := doc.Root.Get("b").Text(); got != "é" {
-		t.Errorf("b = %q", got)
-	}
+	expect.Equal(t, "a", "x\uFFFD", doc.Root.Get("a").Text())
+	expect.Equal(t, "b", "é", doc.Root.Get("b").Text())
 	if doc := Parse([]byte(`"é"`)); doc.InvalidUTF8 != -1 {
 		t.Errorf("InvalidUTF8 = %d for valid text", doc.InvalidUTF8)
 	}
@@ -111,9 +103,7 @@ func TestParseDuplicates(t *testing.T) {
 	if n, _ := doc.Root.Get("a").Int(); n != 1 {
 		t.Errorf("Get returns %d, want the first", n)
 	}
-	if got := doc.Root.Len(); got != 4 {
-		t.Errorf("Len = %d, want 4", got)
-	}
+	expect.Equal(t, "Len", 4, doc.Root.Len())
 }
 
 func TestParseDuplicatesInLargeObject(t *testing.T) {
@@ -124,8 +114,7 @@ func TestParseDuplicatesInLargeObject(t *testing.T) {
 	}
 	b.WriteString(`"k500":1,"k5":2}}`)
 	doc := Parse([]byte(b.String()))
-	want := []Duplicate{{"/o/k5", "k5"}, {"/o/k500", "k500"}}
-	expect.Same(t, "Duplicates", want, doc.Duplicates)
+	expect.Same(t, "Duplicates", []Duplicate{{"/o/k5", "k5"}, {"/o/k500", "k500"}}, doc.Duplicates)
 	many := Parse([]byte(`[` + strings.Repeat(`{"a":1,"a":2},`, 100) + `0]`))
 	if got := len(many.Duplicates); got != maxDuplicates {
 		t.Errorf("%d duplicates remembered, want %d", got, maxDuplicates)

@@ -23,13 +23,9 @@ func TestWord(t *testing.T) {
 		`"working"`: "working", `"w\u006frking"`: "working", `"other"`: "other", `""`: "", `7`: "", `null`: "",
 		`{}`: "",
 	} {
-		if got := parse(t, text).Word(known); got != want {
-			t.Errorf("word of %s is %q, want %q", text, got, want)
-		}
+		expect.Equal(t, "word of "+text, want, parse(t, text).Word(known))
 	}
-	if got := (jsondoc.Value{}).Word(known); got != "" {
-		t.Errorf("word of nothing is %q", got)
-	}
+	expect.Equal(t, "word of nothing", "", (jsondoc.Value{}).Word(known))
 	v := parse(t, `"working"`)
 	if n := testing.AllocsPerRun(100, func() { v.Word(known) }); n != 0 {
 		t.Errorf("a known word takes %v allocations", n)
@@ -59,9 +55,7 @@ func TestValuePresence(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := v.At(test.pointer)
-		if got.Kind() != test.kind {
-			t.Errorf("At(%q) is %v, want %v", test.pointer, got.Kind(), test.kind)
-		}
+		expect.Equal(t, "At("+test.pointer+")", test.kind, got.Kind())
 		if got.Exists() && got.Pointer() != test.pointer {
 			t.Errorf("At(%q).Pointer() = %q", test.pointer, got.Pointer())
 		}
@@ -118,9 +112,8 @@ func TestValueText(t *testing.T) {
 			t.Errorf("Is does not agree with %q", w)
 		}
 	}
-	if parse(t, `{"caf\u00e9":1}`).Get("café").Kind() != jsondoc.Number {
-		t.Error("an escaped member name is not found")
-	}
+	expect.Equal(t, "an escaped member name is not found",
+		jsondoc.Number, parse(t, `{"caf\u00e9":1}`).Get("café").Kind())
 }
 
 // Get finds the first of the members that Members yields under a name, and no other.
@@ -132,9 +125,7 @@ func TestGet(t *testing.T) {
 			first[name] = member
 		}
 	}
-	if len(first) != 7 {
-		t.Errorf("%d names, want 7", len(first))
-	}
+	expect.Equal(t, "names", 7, len(first))
 	for name, want := range first {
 		if got := v.Get(name); got != want {
 			t.Errorf("%q: got %s, want %s", name, got.Raw(), want.Raw())
@@ -201,9 +192,7 @@ func TestFractional(t *testing.T) {
 		{`"1.5"`, false},
 	}
 	for _, test := range tests {
-		if got := parse(t, test.text).Fractional(); got != test.want {
-			t.Errorf("Fractional of %s = %v, want %v", test.text, got, test.want)
-		}
+		expect.Equal(t, "Fractional of "+test.text, test.want, parse(t, test.text).Fractional())
 	}
 }
 
@@ -236,9 +225,7 @@ func TestSameID(t *testing.T) {
 	}
 	for _, test := range tests {
 		a, b := parse(t, test.a), parse(t, test.b)
-		if got := jsondoc.SameID(a, b); got != test.want {
-			t.Errorf("SameID(%s, %s) = %v", test.a, test.b, got)
-		}
+		expect.Equal(t, "SameID("+test.a+", "+test.b+")", test.want, jsondoc.SameID(a, b))
 		if jsondoc.SameID(b, a) != jsondoc.SameID(a, b) {
 			t.Errorf("SameID(%s, %s) depends on the order", test.a, test.b)
 		}
@@ -249,12 +236,8 @@ func TestSameID(t *testing.T) {
 }
 
 func TestPtr(t *testing.T) {
-	if got, want := jsondoc.Ptr("/result", "a/b", 3, "c~d", ""), "/result/a~1b/3/c~0d/"; got != want {
-		t.Errorf("Ptr = %q, want %q", got, want)
-	}
-	if got := jsondoc.Ptr("/x"); got != "/x" {
-		t.Errorf("Ptr without tokens = %q", got)
-	}
+	expect.Equal(t, "Ptr", "/result/a~1b/3/c~0d/", jsondoc.Ptr("/result", "a/b", 3, "c~d", ""))
+	expect.Equal(t, "Ptr without tokens", "/x", jsondoc.Ptr("/x"))
 }
 
 func TestLiteral(t *testing.T) {
@@ -273,8 +256,6 @@ func TestLiteral(t *testing.T) {
 func TestIn(t *testing.T) {
 	set := map[string]bool{"agent": true, "": true}
 	for text, want := range map[string]bool{`"agent"`: true, `"a\u0067ent"`: true, `"user"`: false, `7`: false, `""`: true} {
-		if got := parse(t, text).In(set); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
+		expect.Equal(t, text, want, parse(t, text).In(set))
 	}
 }

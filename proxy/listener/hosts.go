@@ -94,7 +94,7 @@ func CheckHosts(h http.Handler, asked string, at net.Addr, allowed []hostname.Pa
 			return
 		}
 		once.Do(func() { refused("a request was refused: " + err.Error()) })
-		answer := relay.OwnAnswer("", relay.Fault{
+		answer := relay.OwnAnswer("", relay.TransportError{
 			Kind: relay.KindRefused, Side: relay.SideClient, Status: http.StatusMisdirectedRequest, Detail: err.Error(),
 		})
 		conn, _, err := http.NewResponseController(w).Hijack()

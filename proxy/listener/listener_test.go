@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/must"
 )
@@ -58,9 +59,7 @@ func TestAcceptGoesOn(t *testing.T) {
 		}
 		close(l.conns)
 		synctest.Wait()
-		if len(noticed) != 1 {
-			t.Errorf("noticed %v", noticed)
-		}
+		expect.Equal(t, noticed, 1, len(noticed))
 		for text := range noticed {
 			if !strings.HasPrefix(text, "tap booker cannot accept connections for the moment: this machine allows a2atap no "+
 				"more connections (") || !strings.HasSuffix(text, " open files); raise ulimit -n") {
@@ -86,9 +85,8 @@ func TestReaches(t *testing.T) {
 	}
 	for _, test := range tests {
 		from, to := at(test.local), at(test.remote)
-		if got := one.Reaches(from, to) || all.Reaches(from, to); got != test.want {
-			t.Errorf("from %s to %s: got %v", test.local, test.remote, got)
-		}
+		expect.Equal(t, "from "+test.local+" to "+test.remote,
+			test.want, one.Reaches(from, to) || all.Reaches(from, to))
 	}
 }
 
@@ -114,10 +112,8 @@ func TestAuthority(t *testing.T) {
 		tap := &Listener{addr: net.TCPAddrFromAddrPort(mustAddrPort(t, test.listens))}
 		tap.hosts = newHostList("this tap", test.listens, tap.addr, []hostname.Pattern{allowed})
 		local := net.TCPAddrFromAddrPort(mustAddrPort(t, test.local))
-		if got := tap.Authority(test.used, local); got != test.want {
-			t.Errorf("tap %s, Host %q, reached at %s: got %s, want %s", test.listens, test.used, test.local, got,
-				test.want)
-		}
+		expect.Equal(t, "tap "+test.listens+", Host "+test.used+", reached at "+test.local,
+			test.want, tap.Authority(test.used, local))
 	}
 }
 

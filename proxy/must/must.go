@@ -1,7 +1,13 @@
 // Package must is for what a test only prepares: where that fails, there is nothing left to test.
 package must
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
+
+// Patience ends a test that waits for what does not come. What comes may be slow where others use the machine and its disk.
+const Patience = 2 * time.Minute
 
 // Do ends the test if err is one.
 func Do(t testing.TB, err error) {

@@ -53,8 +53,7 @@ func (e *advisedError) Unwrap() error { return e.error }
 
 // AdviceIn returns the advice that Explain has put into an error, empty if there is none.
 func AdviceIn(err error) string {
-	var e *advisedError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*advisedError](err); ok {
 		return e.advice
 	}
 	return ""

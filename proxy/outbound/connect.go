@@ -140,8 +140,7 @@ func (d *Dialer) tunnel(ctx context.Context, conn net.Conn, via *url.URL, addres
 		conn = session
 	}
 	if err := connect(conn, via, address); err != nil {
-		var known *ProxyError
-		if errors.As(err, &known) {
+		if known, ok := errors.AsType[*ProxyError](err); ok {
 			return nil, known
 		}
 		return nil, proxyError(via, "connect to "+address, orTimeout(ctx, err))
@@ -188,8 +187,7 @@ func proxyError(via *url.URL, what string, err error) *ProxyError {
 
 // cause strips what package net says of addresses that the caller names.
 func cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err

@@ -24,6 +24,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -35,9 +36,7 @@ func TestParseProxy(t *testing.T) {
 		"http://proxy.example:3128": "http://proxy.example:3128", "https://user:secret@p": "https://p",
 		"socks5://p:1": "socks5://p:1", "socks5h://[::1]:1/": "socks5h://[::1]:1",
 	} {
-		if p, err := ParseProxy(value, getenv); err != nil || p.String() != want {
-			t.Errorf("%s: got %v, %v", value, p, err)
-		}
+		expect.Equal(t, value, want, must.Get(ParseProxy(value, getenv))(t).String())
 	}
 	for _, value := range []string{
 		"", "proxy.example:3128", "ftp://user:secret@p", "http://", "http://user:secret@p/path", "http://p?x=secret",
@@ -210,13 +209,10 @@ func TestAdvice(t *testing.T) {
 // What is wrong with a proxy is not taken for what is wrong with the agent.
 func TestErrorsOfProxiesAreNotTheAgents(t *testing.T) {
 	err := proxyError(&url.URL{Host: "p:1"}, "TLS", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}})
-	var unknown x509.UnknownAuthorityError
-	if errors.As(error(err), &unknown) {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](error(err)); ok {
 		t.Error("what the proxy shows is taken for the agent's certificate")
 	}
-	if advice := (&Dialer{}).Advice(err, "a:443"); !strings.Contains(advice, "the proxy's certificate") {
-		t.Errorf("advice %q", advice)
-	}
+	expect.Contains(t, "advice", "the proxy's certificate", (&Dialer{}).Advice(err, "a:443"))
 }
 
 // pair returns a certificate and its key in PEM.

@@ -201,8 +201,7 @@ const endPatience = 500 * time.Millisecond
 type ending struct{ began atomic.Pointer[time.Time] }
 
 func (e *ending) begin() {
-	now := time.Now()
-	e.began.Store(&now)
+	e.began.Store(new(time.Now()))
 }
 
 func (e *ending) over() bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -35,13 +36,9 @@ func TestSinkCountsWhatItTook(t *testing.T) {
 	opened, closed := capture.Step{Seq: 1, What: capture.Opened{}}, capture.Step{Seq: 1, What: capture.Closed{}}
 	must.Do(t, sink.Append(opened, closed, capture.Step{Seq: 2, What: capture.Opened{}}))
 	must.Do(t, sink.Append(capture.Step{Seq: 2, What: capture.Fact{}}))
-	if got := len(passed.changed); got != 1 {
-		t.Errorf("%d changes wait to be seen, want 1", got)
-	}
+	expect.Equal(t, "changes wait to be seen", 1, len(passed.changed))
 	must.Do(t, sink.Close())
-	if err := sink.Append(closed); err == nil {
-		t.Error("a sink that was closed takes steps")
-	}
+	expect.Error(t, "a sink that was closed takes steps", sink.Append(closed))
 	if o, c := passed.opened.Load(), passed.ended.Load(); o != 2 || c != 1 {
 		t.Errorf("%d opened and %d closed, want 2 and 1", o, c)
 	}

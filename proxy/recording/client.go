@@ -122,12 +122,7 @@ func (p *ClientPattern) parse(text string) error {
 
 // isWord reports whether s can be meant as the kind of a pattern.
 func isWord(s string) bool {
-	for _, c := range []byte(s) {
-		if c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') })
 }
 
 // how is what the record says of a client with the name. What a field contained is not said: it may be a credential.

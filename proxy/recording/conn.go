@@ -194,10 +194,10 @@ func (c *Conn) Recognised() {
 
 // Fault implements relay.Observer. Bytes that belong to no exchange are recorded as one: they are what the user looks
 // for when nothing else arrives.
-func (c *Conn) Fault(x int, f relay.Fault) {
+func (c *Conn) Fault(x int, f relay.TransportError) {
 	c.lock()
 	defer c.unlock()
-	fault := &capture.Fault{Kind: f.Kind, Side: f.Side, Detail: f.Detail}
+	fault := &capture.TransportFault{Kind: f.Kind, Side: f.Side, Detail: f.Detail}
 	if x >= 0 {
 		if e := c.open[x]; e != nil {
 			e.note(piece{kind: pieceFault, note: fault}, nil, true)
@@ -219,7 +219,7 @@ func (c *Conn) Fault(x int, f relay.Fault) {
 
 // faultAfterEnd notes that the last bytes of a message could not be written. As a rule the end is still in the queue
 // then, and takes the fault up.
-func (c *Conn) faultAfterEnd(x int, f *capture.Fault) {
+func (c *Conn) faultAfterEnd(x int, f *capture.TransportFault) {
 	for _, l := range c.recent {
 		if l.e != nil && l.x == x && !l.e.skipped {
 			l.e.late.Store(f)
@@ -244,7 +244,7 @@ func (c *Conn) Abandon() int {
 	defer c.unlock()
 	n := len(c.open)
 	for x, e := range c.open {
-		fault := &capture.Fault{
+		fault := &capture.TransportFault{
 			Kind: "abandoned", Side: relay.SideProxy,
 			Detail: "a2atap could not go on observing the connection",
 		}

@@ -21,7 +21,7 @@ type exchange struct {
 	lost     int64  // bytes that did not fit
 	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
 
-	late atomic.Pointer[capture.Fault] // that came after its end; for both
+	late atomic.Pointer[capture.TransportFault] // that came after its end; for both
 
 	progress
 }

@@ -276,7 +276,7 @@ type progress struct {
 	last       time.Duration // offset of the last piece
 	kept       [2]int64      // bytes recorded of the request's and of the answer's body
 	stream     *stream       // of an answer that is an event stream
-	fault      *capture.Fault
+	fault      *capture.TransportFault
 	peer       capture.Peer // the client, as it was recorded last
 	unrecorded bool         // the sink refused its beginning: nothing of it is in the capture
 	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
@@ -336,10 +336,10 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 		}
 	case pieceFault:
 		if x.fault == nil {
-			x.fault = p.note.(*capture.Fault)
+			x.fault = p.note.(*capture.TransportFault)
 		}
 	case pieceLateFault:
-		if f := p.note.(*capture.Fault); x.fault != f { // else its end has taken it up
+		if f := p.note.(*capture.TransportFault); x.fault != f { // else its end has taken it up
 			add(capture.Fact{Note: "after the exchange was complete: " + f.Detail})
 		}
 	case pieceEnded:

@@ -11,7 +11,7 @@ import (
 // refuse puts 502 in the place of an answer that cannot be framed, whose head is the first n bytes, and breaks off.
 func (a *answers) refuse(x *exchange, n int, err error) {
 	a.obs.Answer(x.n, a.in.Unread()[:n])
-	f := Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
+	f := TransportError{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
 	a.noteCause(x.n, f)
 	a.fault(x, f)
 	Reset(a.agent)
@@ -29,7 +29,7 @@ func (a *answers) unsolicited() bool {
 		a.mu.Unlock()
 		return !over
 	}
-	f := Fault{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that answer no request (RFC 9112 section 9.3)"}
+	f := TransportError{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that answer no request (RFC 9112 section 9.3)"}
 	if !blank {
 		a.agentUnsolicited = true
 		a.setCause(-1, f)
@@ -78,7 +78,7 @@ func (a *answers) readFailed(err error) {
 		return
 	}
 	a.agentEnds = true
-	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
+	f := TransportError{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
 	switch {
 	case a.clientEOF:
 		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, "connection closed before the answer was complete"
@@ -145,7 +145,7 @@ func (a *answers) noteClientEnd() {
 // reportClientEnd reports the fault of an answer that noteClientEnd was called for.
 func (a *answers) reportClientEnd(x *exchange) {
 	if a.clientEnded {
-		a.fault(x, Fault{
+		a.fault(x, TransportError{
 			Kind: KindClientLeft, Side: SideClient,
 			Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it " +
 				"for that",

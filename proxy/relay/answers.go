@@ -180,7 +180,7 @@ func (a *answers) pass(head int) bool {
 	if a.in.Consume(head + n); err == nil {
 		return true
 	}
-	a.noteCause(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
+	a.noteCause(a.x.n, TransportError{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
 	a.send(a.releaseHeld())
 	if a.by != nil {
 		a.send(a.unchanged())
@@ -227,7 +227,7 @@ func (a *answers) send(b []byte) bool {
 		return true
 	}
 	a.mu.Lock()
-	f := Fault{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + Reason(err)}
+	f := TransportError{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + Reason(err)}
 	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
 		f.Kind = KindClientLeft
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"a2atap/proxy/expect"
 )
 
 // TestAnswerTimeout lets an agent be slow with the head of an answer, by a clock of the test's own.
@@ -51,9 +53,7 @@ func TestAnswerTimeout(t *testing.T) {
 			passes(limit / 2)
 			agent.send("HTTP/1.1 200 OK\r\nA: ")
 			late(t, w, client, agent, 0, since)
-			if e := w.ended(0); e.Answer != "HTTP/1.1 200 OK\r\nA: " {
-				t.Errorf("recorded %q", e.Answer)
-			}
+			expect.Equal(t, "recorded", "HTTP/1.1 200 OK\r\nA: ", w.ended(0).Answer)
 		},
 		"interim answers do not count": func(t *testing.T, w *wire) {
 			const interim = "HTTP/1.1 102 Processing\r\n\r\n"

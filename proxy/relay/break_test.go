@@ -11,6 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // silentStream is the head of a stream whose events are yet to come.
@@ -33,9 +36,7 @@ func TestClientLeavesSilentStream(t *testing.T) {
 		agent.receiveEnd()
 		agent.Close()
 		wantFault(t, w.ended(0).Fault, KindClientLeft, SideClient)
-		if err := w.result(); err == nil {
-			t.Error("Serve returned no error for a broken exchange")
-		}
+		expect.Error(t, "Serve returned no error for a broken exchange", w.result())
 	})
 }
 
@@ -44,9 +45,7 @@ func TestClientResets(t *testing.T) {
 	w := newWire(t, false, nil)
 	client, agent := w.stream()
 	Reset(client.Conn)
-	if _, err := agent.rest(); !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("the agent got %v, want a reset", err)
-	}
+	expect.ErrorIs(t, "the agent", syscall.ECONNRESET, expect.Err(agent.rest()))
 	wantFault(t, w.ended(0).Fault, KindReset, SideClient)
 }
 
@@ -60,8 +59,7 @@ func TestClientLeavesBusyStream(t *testing.T) {
 		for err == nil {
 			_, err = io.WriteString(agent, "4\r\nbeat\r\n")
 		}
-		var ne net.Error
-		if errors.As(err, &ne) && ne.Timeout() {
+		if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 			t.Errorf("the agent got %v, want a broken connection", err)
 		}
 		if f := w.ended(0).Fault; f == nil || f.Side != SideClient {
@@ -76,9 +74,7 @@ func TestAgentResets(t *testing.T) {
 		w := newWire(t, secure, nil)
 		client, agent := w.stream()
 		Reset(agent.Conn)
-		if _, err := client.rest(); !errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("the client got %v, want a reset", err)
-		}
+		expect.ErrorIs(t, "the client", syscall.ECONNRESET, expect.Err(client.rest()))
 		wantFault(t, w.ended(0).Fault, KindReset, SideAgent)
 	})
 }
@@ -126,9 +122,7 @@ func TestTLSTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	below.Close()
-	if _, err := client.rest(); err == nil {
-		t.Error("the client got a clean end, want a break")
-	}
+	expect.Error(t, "the client got a clean end, want a break", expect.Err(client.rest()))
 	wantFault(t, w.ended(0).Fault, KindTruncated, SideAgent)
 }
 
@@ -163,9 +157,7 @@ func TestHeadBreaksOff(t *testing.T) {
 	client.receiveEnd()
 	e := w.ended(0)
 	wantFault(t, e.Fault, KindTruncated, SideClient)
-	if e.Request != "GET / HTTP/1.1\r\nHo" {
-		t.Errorf("got request %q, want what came", e.Request)
-	}
+	expect.Equal(t, "request", "GET / HTTP/1.1\r\nHo", e.Request)
 	if len(w.accepts) > 0 {
 		t.Error("the agent was dialled")
 	}
@@ -257,9 +249,7 @@ func TestTimeouts(t *testing.T) {
 			}
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindTimeout, SideClient)
-			if e.Request != "GET / HTTP/1.1\r\n" {
-				t.Errorf("got request %q, want what came", e.Request)
-			}
+			expect.Equal(t, "request", "GET / HTTP/1.1\r\n", e.Request)
 		}},
 		"quiet stream": {func(c *Config) { c.HeadTimeout, c.IdleTimeout = short, short }, quietStream},
 	}
@@ -280,7 +270,7 @@ func quietStream(t *testing.T, w *wire) {
 		if n, err := client.Read(make([]byte, 1)); !errors.As(err, &ne) || !ne.Timeout() {
 			t.Fatalf("read %d bytes and %v while the stream was quiet, want silence", n, err)
 		}
-		client.SetReadDeadline(time.Now().Add(testTimeout))
+		client.SetReadDeadline(time.Now().Add(must.Patience))
 	}
 	quiet()
 	next := w.host(get)
@@ -306,9 +296,7 @@ func TestPanics(t *testing.T) {
 			client, agent := w.begin(get + get)
 			agent.tells(client, ok+ok)
 			client.Close()
-			if err := w.result(); err == nil || !strings.Contains(err.Error(), name+" panicked") {
-				t.Errorf("got error %v, want one that says that the %s panicked", err, name)
-			}
+			expect.ErrorHas(t, "error", name+" panicked", w.result())
 		})
 	}
 }
@@ -328,8 +316,6 @@ func (panickingEditor) TooLarge(int)                              { panic("no") 
 
 // TestFaultIsAnError keeps the text of a fault, which ends up in logs.
 func TestFaultIsAnError(t *testing.T) {
-	f := Fault{Kind: KindReset, Side: SideAgent, Detail: "connection reset by peer"}
-	if got, want := fmt.Sprint(f), "agent reset: connection reset by peer"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	f := TransportError{Kind: KindReset, Side: SideAgent, Detail: "connection reset by peer"}
+	expect.Equal(t, "", "agent reset: connection reset by peer", fmt.Sprint(f))
 }

@@ -11,7 +11,7 @@ func (r *requests) refuseRest(err error) {
 		r.drain()
 		return
 	}
-	f := Fault{Kind: KindRefused, Side: SideClient, Detail: err.Error()}
+	f := TransportError{Kind: KindRefused, Side: SideClient, Detail: err.Error()}
 	if !r.takeTurn(r.x) {
 		r.noteCause(r.x.n, f)
 		Reset(r.agent)

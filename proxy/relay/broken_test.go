@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 const (
@@ -54,9 +56,7 @@ func TestBrokenChunkBehindAnswer(t *testing.T) {
 	client, agent := w.begin(chunkedPost)
 	agent.tells(client, silentStream)
 	client.send(noChunk)
-	if s := client.receiveBreak(); s != "" {
-		t.Errorf("the client got %q", s)
-	}
+	expect.Equal(t, "the client", "", client.receiveBreak())
 	agent.receiveBreak()
 	e := w.ended(0)
 	wantFault(t, e.Fault, KindRefused, SideClient)

@@ -78,10 +78,10 @@ func (c *chunks) frame(b byte) error {
 		return c.sizeLine(b)
 	case chunkDataCR:
 		c.state = chunkDataLF
-		return expect(b, '\r')
+		return lineEnd(b, '\r')
 	case chunkDataLF:
 		c.state = chunkSizeFirst
-		return expect(b, '\n')
+		return lineEnd(b, '\n')
 	case trailerLineFirst:
 		c.state = trailerEndLF
 		if b == '\n' { // a bare LF, allowed in a section of field lines
@@ -113,7 +113,7 @@ func (c *chunks) sizeLine(b byte) error {
 		if c.left == 0 {
 			c.state = trailerLineFirst
 		}
-		return expect(b, '\n')
+		return lineEnd(b, '\n')
 	case c.state == chunkSizeFirst:
 		return errChunkSize
 	case b == '\r':
@@ -161,7 +161,7 @@ func (c *chunks) trailerLines(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func expect(got, want byte) error {
+func lineEnd(got, want byte) error {
 	if got != want {
 		return errChunkEnd
 	}

@@ -64,7 +64,7 @@ func (a *answers) tooLate() {
 	if x == nil || !a.takeTurn(x, false) {
 		return
 	}
-	f := Fault{
+	f := TransportError{
 		Kind: KindTimeout, Side: SideAgent, Status: 504,
 		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", a.cfg.AnswerTimeout),
 		advice: "see what keeps the agent, or give it more time",

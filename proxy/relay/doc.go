@@ -34,11 +34,11 @@
 //
 //   - A client that closes and a client that only ends its sending look the same, a FIN. It is passed on as one, the
 //     exchange goes on, and what the agent makes of it decides. Many agents end a stream for it, in good form: an
-//     answer without a declared length that ends after the FIN is reported as whole, and as a Fault of KindClientLeft
-//     too. An agent that neither heeds the FIN nor writes keeps both connections, as it would keep its own without us,
-//     until the context of Serve ends.
+//     answer without a declared length that ends after the FIN is reported as whole, and as a TransportError of
+//     KindClientLeft too. An agent that neither heeds the FIN nor writes keeps both connections, as it would keep its
+//     own without us, until the context of Serve ends.
 //   - Our own answers (400, 408, 421, 431, 501 to 505) are not described to the Observer as answers of the agent.
-//     The [Fault] says which status we sent.
+//     The [TransportError] says which status we sent.
 //   - An agent on TLS that closes without a closing alert, but between two records, looks to crypto/tls like one that
 //     closes in order. An answer that lasts until close is then taken for complete (RFC 9112 section 9.8 would not).
 //   - After an upgrade (status 101) the bytes are somebody else's protocol. They pass and are counted, not read.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"a2atap/proxy/expect"
 )
 
 // An upperCaser is an Editor that marks heads and puts held bodies into upper case.
@@ -114,15 +116,11 @@ func TestHeldAnswer(t *testing.T) {
 			}
 			client.receive(test.want)
 			e := w.ended(0)
-			if got := e.Fault != nil; got != test.fault {
-				t.Errorf("got fault %v, want one: %v", e.Fault, test.fault)
-			}
+			expect.Equal(t, fmt.Sprintf("there is a fault: %v", e.Fault), test.fault, e.Fault != nil)
 			if all := strings.Join(test.pieces, ""); !strings.HasPrefix(all, e.Answer) || e.Request != w.host(get) {
 				t.Errorf("got %+v, want what client and agent sent", e)
 			}
-			if got := len(editor.tooLarge) == 1; got != test.tooLarge {
-				t.Errorf("reported as too large: %v, want %v", got, test.tooLarge)
-			}
+			expect.Equal(t, "reported as too large", test.tooLarge, len(editor.tooLarge) == 1)
 		})
 	}
 }
@@ -186,9 +184,7 @@ func TestHeldRequestGoesOn(t *testing.T) {
 			agent.tells(client, refused)
 			client.send(framing.rest)
 			agent.receive(framing.rest)
-			if got := len(editor.tooSlow) == 1; got != slow {
-				t.Errorf("reported as too slow: %v, want %v", got, slow)
-			}
+			expect.Equal(t, "reported as too slow", slow, len(editor.tooSlow) == 1)
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// The kinds of Fault.
+// The kinds of TransportError.
 const (
 	KindRefused     = "refused"     // HTTP whose framing is wrong or ambiguous; Detail cites the RFC
 	KindNotHTTP     = "not-http"    // bytes that are not HTTP/1 at all
@@ -28,16 +28,16 @@ const (
 	KindShutdown    = "shutdown"    // the proxy was stopped
 )
 
-// The sides that a Fault may come from.
+// The sides that a TransportError may come from.
 const (
 	SideClient = "client"
 	SideAgent  = "agent"
 	SideProxy  = "proxy"
 )
 
-// A Fault says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is not a
-// fault. Bytes are valid during the call only.
-type Fault struct {
+// A TransportError says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is
+// not a fault. Bytes are valid during the call only.
+type TransportError struct {
 	Kind   string // one of the Kind constants
 	Side   string // one of the Side constants: who did it
 	Detail string // for people: what was seen, with RFC and section where one was violated
@@ -49,30 +49,30 @@ type Fault struct {
 }
 
 // Error returns the side, the kind and the detail.
-func (f Fault) Error() string {
+func (f TransportError) Error() string {
 	return f.Side + " " + f.Kind + ": " + f.Detail
 }
 
 // Advised returns the fault with what to do about it, for our own answer; empty changes nothing.
-func (f Fault) Advised(advice string) Fault {
+func (f TransportError) Advised(advice string) TransportError {
 	if advice != "" {
 		f.advice = advice
 	}
 	return f
 }
 
-// stopped is the Fault of what is in flight when the context of Serve ends.
-var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
+// stopped is the TransportError of what is in flight when the context of Serve ends.
+var stopped = TransportError{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
 
 // DialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
 // and 15.6.5 (504).
 //
 // A machine that gives us no more descriptors is not a fault of the agent: the side is SideProxy then, the status 503.
-func DialFault(err error, authority string) Fault {
+func DialFault(err error, authority string) TransportError {
 	if why := Exhausted(err); why != "" {
-		return Fault{Kind: KindUnreachable, Side: SideProxy, Detail: why, Status: http.StatusServiceUnavailable}
+		return TransportError{Kind: KindUnreachable, Side: SideProxy, Detail: why, Status: http.StatusServiceUnavailable}
 	}
-	f := Fault{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + Reason(err), Status: 502}
+	f := TransportError{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + Reason(err), Status: 502}
 	if authority != "" {
 		f.Detail = "connect to the agent at " + authority + ": " + Reason(err)
 	}

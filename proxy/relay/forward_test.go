@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // forwarded returns a head as the agent is to see it.
@@ -89,15 +90,9 @@ func TestForwardedHead(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, target, err := forwarded(test.head)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
-			if target.String() != test.target {
-				t.Errorf("goes to %s, want %s", target, test.target)
-			}
+			must.Do(t, err)
+			expect.Same(t, "", test.want, got)
+			expect.Equal(t, "goes to", test.target, target.String())
 		})
 	}
 }
@@ -265,9 +260,7 @@ func TestForwardRefuses(t *testing.T) {
 			if challenged := strings.Contains(raw, "\r\nProxy-Authenticate: Basic "); challenged != (status == 407) {
 				t.Errorf("challenged: %v in %q", challenged, raw)
 			}
-			if err := w.result(); err == nil {
-				t.Error("Serve says nothing of it")
-			}
+			expect.Error(t, "Serve says nothing of it", w.result())
 		})
 	}
 }
@@ -314,13 +307,9 @@ func TestForwardAgentBreaksWhileOthersWait(t *testing.T) {
 			a.receive("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
 			a.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
 			client.receive("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
-			if err := end(a.Conn); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, end(a.Conn))
 			client.receiveBreak()
-			if err := w.result(); err == nil {
-				t.Error("Serve says nothing of it")
-			}
+			expect.Error(t, "Serve says nothing of it", w.result())
 			first, second := w.ended(0), w.ended(1)
 			if first.Fault == nil || first.Fault.Side != SideAgent || second.Fault == nil || second.Answer != "" {
 				t.Errorf("got faults %v and %v", first.Fault, second.Fault)
@@ -339,7 +328,7 @@ func TestForwardStops(t *testing.T) {
 	w.stop()
 	client.receiveBreak()
 	a.receiveBreak()
-	var f Fault
+	var f TransportError
 	if err := w.result(); !errors.As(err, &f) || f.Kind != KindShutdown {
 		t.Errorf("Serve: %v", err)
 	}

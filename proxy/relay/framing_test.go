@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 const (
@@ -297,9 +300,7 @@ func TestUnsolicited(t *testing.T) {
 	agent.tells(client, late)
 	f := w.faultWithoutExchange()
 	wantFault(t, &f, KindUnsolicited, SideAgent)
-	if string(f.Bytes) != late {
-		t.Errorf("got bytes %q, want %q", f.Bytes, late)
-	}
+	expect.Equal(t, "", late, string(f.Bytes))
 	agent.Close()
 	client.receiveEnd()
 	if e := w.ended(0); e.Fault != nil {
@@ -320,8 +321,6 @@ func TestHeadInPieces(t *testing.T) {
 		agent.send(string(b))
 	}
 	client.receive(ok)
-	if _, err := io.WriteString(client, w.host(get)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(client, w.host(get)))(t)
 	agent.receive(w.agentHost(get))
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -133,9 +133,7 @@ func FuzzChunked(f *testing.F) {
 		if err != nil || theirErr != nil || used < 0 {
 			return
 		}
-		if diff := cmp.Diff(string(theirs), data); diff != "" {
-			t.Errorf("%q: data (-net/http +ours):\n%s", b, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%q: data", b), string(theirs), data)
 		// Their reader ends before the trailer section, which ours includes.
 		rest, _ := io.ReadAll(r)
 		after := string(b[used:])
@@ -207,7 +205,7 @@ func FuzzServe(f *testing.F) {
 			CloseWrite(client)
 			io.Copy(io.Discard, client)
 		}()
-		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 		defer cancel()
 		New(server, cfg).Serve(ctx)
 		if ctx.Err() != nil {

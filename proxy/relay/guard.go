@@ -81,7 +81,7 @@ func (o *Observed) AnswerBody(x int, p []byte) { o.call(func() { o.To.AnswerBody
 func (o *Observed) AnswerEnd(x int, trailer []byte) { o.call(func() { o.To.AnswerEnd(x, trailer) }) }
 
 // Fault implements Observer.
-func (o *Observed) Fault(x int, f Fault) { o.call(func() { o.To.Fault(x, f) }) }
+func (o *Observed) Fault(x int, f TransportError) { o.call(func() { o.To.Fault(x, f) }) }
 
 // Ended implements Observer.
 func (o *Observed) Ended(x int) { o.call(func() { o.To.Ended(x) }) }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/paralleltest"
 )
 
@@ -27,9 +28,6 @@ func TestMain(m *testing.M) {
 	paralleltest.AtOnce(8)
 	goleak.VerifyTestMain(m)
 }
-
-// testTimeout bounds every wait for something that must happen. It is not reached when tests pass.
-const testTimeout = 30 * time.Second
 
 // A wire is a tap with one agent behind it.
 type wire struct {
@@ -61,10 +59,7 @@ var testCert = sync.OnceValue(func() tls.Certificate {
 
 // trustTestCert is the configuration of a client that trusts the test certificate.
 func trustTestCert(t testing.TB) *tls.Config {
-	leaf, err := x509.ParseCertificate(testCert().Certificate[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	leaf := must.Get(x509.ParseCertificate(testCert().Certificate[0]))(t)
 	pool := x509.NewCertPool()
 	pool.AddCert(leaf)
 	return &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
@@ -145,11 +140,7 @@ func (w *wire) allEnded() {
 
 func listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 }
 
 func acceptAll(l net.Listener, serve func(net.Conn)) {
@@ -171,11 +162,7 @@ type end struct {
 // client connects to the tap.
 func (w *wire) client() end {
 	w.t.Helper()
-	c, err := w.connect()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return w.end(c)
+	return w.end(must.Get(w.connect())(w.t))
 }
 
 // accept takes the agent's next connection.
@@ -184,14 +171,14 @@ func (w *wire) accept() end {
 	select {
 	case c := <-w.accepts:
 		return w.end(c)
-	case <-time.After(testTimeout):
+	case <-time.After(must.Patience):
 		w.t.Fatal("the agent was not dialled")
 		panic("unreachable")
 	}
 }
 
 func (w *wire) end(c net.Conn) end {
-	c.SetDeadline(time.Now().Add(testTimeout))
+	c.SetDeadline(time.Now().Add(must.Patience))
 	w.t.Cleanup(func() { c.Close() })
 	return end{c, w.t}
 }
@@ -202,7 +189,7 @@ func (w *wire) result() error {
 	select {
 	case err := <-w.served:
 		return err
-	case <-time.After(testTimeout):
+	case <-time.After(must.Patience):
 		w.t.Fatal("Serve did not end")
 		panic("unreachable")
 	}
@@ -238,9 +225,7 @@ func (e end) send(s string) {
 // receive reads exactly the bytes wanted.
 func (e end) receive(want string) {
 	e.t.Helper()
-	if err := e.expect(want); err != nil {
-		e.t.Fatal(err)
-	}
+	must.Do(e.t, e.expect(want))
 }
 
 // tells sends what must arrive at the other end as it is.
@@ -278,9 +263,8 @@ func (e end) receiveEnd() {
 func (e end) receiveBreak() string {
 	e.t.Helper()
 	s, err := e.rest()
-	var ne net.Error
-	if errors.As(err, &ne) && ne.Timeout() {
-		e.t.Fatalf("no end within %v, got %q", testTimeout, s)
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
+		e.t.Fatalf("no end within %v, got %q", must.Patience, s)
 	}
 	return s
 }

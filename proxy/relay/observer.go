@@ -12,7 +12,7 @@ import "time"
 //
 // The order of calls is causal, over all connections: each is made before what it reports can be noticed at the other
 // end, be it bytes, the end of a connection or its break. So whatever is done because of it is reported after it. What
-// could then not be written is reported as a Fault.
+// could then not be written is reported as a TransportError.
 //
 // Slices belong to the relay and are valid during the call only. A call stands in the path of the traffic: copy and
 // return. A call that panics ends the observation of this connection; traffic goes on.
@@ -39,8 +39,9 @@ type Observer interface {
 	// AnswerEnd says that the answer is complete; see RequestEnd about the trailer.
 	AnswerEnd(x int, trailer []byte)
 
-	// Fault says how an exchange broke. With x = -1 it is about bytes that belong to no exchange: see [Fault].Bytes.
-	Fault(x int, f Fault)
+	// Fault says how an exchange broke. With x = -1 it is about bytes that belong to no exchange: see
+	// [TransportError].Bytes.
+	Fault(x int, f TransportError)
 	// Ended says that nothing more will be reported about the exchange, complete or not.
 	Ended(x int)
 }
@@ -80,7 +81,7 @@ func (Discard) AnswerBody(int, []byte) {}
 func (Discard) AnswerEnd(int, []byte) {}
 
 // Fault does nothing.
-func (Discard) Fault(int, Fault) {}
+func (Discard) Fault(int, TransportError) {}
 
 // Ended does nothing.
 func (Discard) Ended(int) {}
@@ -108,12 +109,12 @@ type Editor interface {
 // A RequestEditor is an Editor that also changes complete requests, such as one that names a webhook.
 type RequestEditor interface {
 	Editor
-	// HoldRequest is asked when a request head is there, given as Request returned it, of a request with a body. Of a body
-	// whose length is declared begun is what has come along with the head, and whole says that this is all of it. It
-	// returns how many body bytes may be held back to give the complete request to HeldRequest; 0 passes the request on as
-	// it comes. A request that outgrows the number passes as it came, and so do, whatever is returned, one with Expect,
-	// whose client may wait for a word from the agent, and one with Upgrade. A request that is not complete when the
-	// patience is over passes as it came, too; 0 is as long as the request takes.
+	// HoldRequest is asked when a request head is there, given as Request returned it, of a request with a body. Of a
+	// body whose length is declared begun is what has come along with the head, and whole says that this is all of it.
+	// It returns how many body bytes may be held back to give the complete request to HeldRequest; 0 passes the request
+	// on as it comes. A request that outgrows the number passes as it came, and so do, whatever is returned, one with
+	// Expect, whose client may wait for a word from the agent, and one with Upgrade. A request that is not complete
+	// when the patience is over passes as it came, too; 0 is as long as the request takes.
 	HoldRequest(x int, head, begun []byte, whole bool) (limit int, patience time.Duration)
 	// KeepRequest is given what there is of the body of a held request, without chunk framing, each time there is more
 	// and it is not complete; where it returns false, the request passes on as it came, and the agent can answer it.
@@ -125,8 +126,8 @@ type RequestEditor interface {
 	HeldRequest(x int, head, body, trailer []byte) []byte
 }
 
-// A DoubtfulEditor is an Editor that also holds answers of which only the body shows whether they are to be edited. Such
-// an answer goes on as it came as soon as it shows that it is not, or takes too long.
+// A DoubtfulEditor is an Editor that also holds answers of which only the body shows whether they are to be edited.
+// Such an answer goes on as it came as soon as it shows that it is not, or takes too long.
 type DoubtfulEditor interface {
 	Editor
 	// Patience is asked when Hold has let an answer be held, and returns how long that may last from its head on; 0 is
@@ -150,7 +151,7 @@ type ContentEditor interface {
 // A Change changes the content of one answer, its body without chunk framing. Of a chunked answer the chunks are made
 // anew, one for each piece that is sent.
 type Change interface {
-	// Next is given the next piece of the content and returns what to send now, which is valid until the next call and may
-	// be empty. With last it returns all that it has kept back; no call follows.
+	// Next is given the next piece of the content and returns what to send now, which is valid until the next call and
+	// may be empty. With last it returns all that it has kept back; no call follows.
 	Next(p []byte, last bool) []byte
 }

@@ -25,15 +25,15 @@ type pair struct {
 	begun  []byte         // what was read of a connection that is HTTP/2; nil for any other
 
 	mu         sync.Mutex
-	decided    sync.Cond   // an upgrade was decided, an exchange or answers have ended
-	agent      net.Conn    // nil until dialled
-	unfinished []*exchange // in order, until both directions of each have ended
-	reusable   *exchange   // one to use again
-	next       int         // number of the next exchange
-	idleSince  time.Time   // when the last exchange ended
-	cause      *Fault      // why unfinished exchanges will never be finished; the first one stays
-	causeAt    int         // the exchange that it is about, -1 for the whole connection
-	firstFault error       // the first Fault of an exchange
+	decided    sync.Cond       // an upgrade was decided, an exchange or answers have ended
+	agent      net.Conn        // nil until dialled
+	unfinished []*exchange     // in order, until both directions of each have ended
+	reusable   *exchange       // one to use again
+	next       int             // number of the next exchange
+	idleSince  time.Time       // when the last exchange ended
+	cause      *TransportError // why unfinished exchanges will never be finished; the first one stays
+	causeAt    int             // the exchange that it is about, -1 for the whole connection
+	firstFault error           // the first one of an exchange
 
 	inRequest        bool      // a request is under way: begun, not complete
 	sendBlocked      bool      // the agent takes no more of what comes from the client
@@ -139,12 +139,12 @@ func (p *pair) endUnfinished(all bool) {
 		return all || x.requestDone
 	})
 	at := p.causeAt
-	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the answer was complete"}
+	f := TransportError{Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the answer was complete"}
 	switch {
 	case p.cause != nil:
 		f = *p.cause
 	case p.clientEOF:
-		f = Fault{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
+		f = TransportError{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
 	}
 	p.mu.Unlock()
 	for i, x := range broken {
@@ -222,20 +222,20 @@ func (p *pair) waitWhile(condition func() bool, most time.Duration) {
 
 // noteCause notes why the connection will break, unless a reason is known already. It must come before the closing that
 // makes the other goroutine fail. The exchange is -1 where the reason is about all of them.
-func (p *pair) noteCause(x int, f Fault) {
+func (p *pair) noteCause(x int, f TransportError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.setCause(x, f)
 }
 
-func (p *pair) setCause(x int, f Fault) {
+func (p *pair) setCause(x int, f TransportError) {
 	if p.cause == nil {
 		p.cause, p.causeAt = &f, x
 	}
 }
 
 // fault reports the fault of an exchange, once.
-func (p *pair) fault(x *exchange, f Fault) {
+func (p *pair) fault(x *exchange, f TransportError) {
 	p.mu.Lock()
 	reported := x.faulted
 	x.faulted = true

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // recorded is what a recorder got of one exchange.
@@ -19,7 +21,7 @@ type recorded struct {
 	AnswerTrailer  string
 	AnswerEnd      bool
 	Upgraded       bool
-	Fault          *Fault
+	Fault          *TransportError
 	Ended          bool
 }
 
@@ -30,8 +32,8 @@ type recorder struct {
 	// changed is closed and made anew with each call.
 	changed         chan struct{}
 	exchanges       map[int]*recorded
-	withoutExchange []Fault // those of no exchange
-	events          int     // calls of AnswerBody
+	withoutExchange []TransportError // those of no exchange
+	events          int              // calls of AnswerBody
 }
 
 func newRecorder(t testing.TB) *recorder {
@@ -99,7 +101,7 @@ func (r *recorder) AnswerEnd(x int, trailer []byte) {
 	r.note(x, "AnswerEnd", func(e *recorded) { e.AnswerEnd, e.AnswerTrailer = true, string(trailer) })
 }
 
-func (r *recorder) Fault(x int, f Fault) {
+func (r *recorder) Fault(x int, f TransportError) {
 	f.Bytes = bytes.Clone(f.Bytes)
 	if x < 0 {
 		r.mu.Lock()
@@ -122,7 +124,7 @@ func (r *recorder) Ended(x int) { r.note(x, "Ended", func(e *recorded) { e.Ended
 // until waits for a condition on what was reported.
 func (r *recorder) until(what string, holds func() bool) {
 	r.t.Helper()
-	limit := time.After(testTimeout)
+	limit := time.After(must.Patience)
 	for {
 		r.mu.Lock()
 		ok, changed := holds(), r.changed
@@ -133,7 +135,7 @@ func (r *recorder) until(what string, holds func() bool) {
 		select {
 		case <-changed:
 		case <-limit:
-			r.t.Fatalf("%s: not reported within %v", what, testTimeout)
+			r.t.Fatalf("%s: not reported within %v", what, must.Patience)
 		}
 	}
 }
@@ -148,7 +150,7 @@ func (r *recorder) ended(x int) recorded {
 }
 
 // faultWithoutExchange waits for a fault of no exchange.
-func (r *recorder) faultWithoutExchange() Fault {
+func (r *recorder) faultWithoutExchange() TransportError {
 	r.t.Helper()
 	r.until("fault without an exchange", func() bool { return len(r.withoutExchange) > 0 })
 	r.mu.Lock()
@@ -157,7 +159,7 @@ func (r *recorder) faultWithoutExchange() Fault {
 }
 
 // wantFault compares kind and side, since details are for people.
-func wantFault(t *testing.T, got *Fault, kind, side string) {
+func wantFault(t *testing.T, got *TransportError, kind, side string) {
 	t.Helper()
 	if got == nil {
 		t.Errorf("got no fault, want %s %s", side, kind)

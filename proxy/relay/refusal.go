@@ -22,7 +22,7 @@ func (r *requests) connect(ctx context.Context) bool {
 	r.mu.Unlock()
 	if agent != nil {
 		if over {
-			r.noteCause(r.x.n, Fault{
+			r.noteCause(r.x.n, TransportError{
 				Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the request arrived",
 			})
 		}
@@ -75,7 +75,7 @@ func (r *requests) authority() string {
 // that are there are its head, or what there is of it.
 func (r *requests) refuse(n int, err error) {
 	why := err.(*malformed)
-	f := Fault{Kind: KindRefused, Side: SideClient, Detail: why.detail, Status: why.status}
+	f := TransportError{Kind: KindRefused, Side: SideClient, Detail: why.detail, Status: why.status}
 	x := -1
 	switch why {
 	case errNotHTTP, errPreface:
@@ -108,14 +108,14 @@ func (r *requests) refuse(n int, err error) {
 }
 
 // refused records a request that got no answer.
-func (r *requests) refused(head []byte, f Fault) {
+func (r *requests) refused(head []byte, f TransportError) {
 	x := r.number()
 	r.obs.Request(x, head)
 	r.endUnnumbered(x, f)
 }
 
 // endUnnumbered records how an exchange ended that never was in the order of answers.
-func (r *requests) endUnnumbered(x int, f Fault) {
+func (r *requests) endUnnumbered(x int, f TransportError) {
 	r.mu.Lock()
 	if r.firstFault == nil {
 		f := f
@@ -158,7 +158,7 @@ func (p *pair) unanswered(x *exchange) {
 
 // reply gives the client our own answer, at once if no other is due, else after those. It returns false if there can
 // be none.
-func (r *requests) reply(f Fault) bool {
+func (r *requests) reply(f TransportError) bool {
 	own := OwnAnswer(r.cfg.Mark, f)
 	r.mu.Lock()
 	switch {
@@ -206,7 +206,7 @@ func (r *requests) drain() (first []byte) {
 
 // OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to
 // do next. An empty mark is "a2atap".
-func OwnAnswer(mark string, f Fault) []byte {
+func OwnAnswer(mark string, f TransportError) []byte {
 	mark = cmp.Or(mark, "a2atap")
 	type problem struct {
 		From    string `json:"from"`
@@ -230,7 +230,7 @@ func OwnAnswer(mark string, f Fault) []byte {
 }
 
 // Message says in a sentence what happened and what to do.
-func Message(f Fault) string {
+func Message(f TransportError) string {
 	switch {
 	case f.advice != "":
 		return f.Detail + "; " + f.advice
@@ -256,7 +256,7 @@ func Message(f Fault) string {
 }
 
 // dialFault is DialFault for the one that the current request goes to.
-func (r *requests) dialFault(err error) Fault {
+func (r *requests) dialFault(err error) TransportError {
 	f := DialFault(err, r.authority())
 	if r.routed {
 		f.Detail = strings.Replace(f.Detail, "connect to the agent", "connect to "+r.cfg.Route.Receiver, 1)

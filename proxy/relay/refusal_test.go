@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/nobody"
 )
 
 // ownAnswerOf reads an answer of ours and checks its mark.
@@ -84,17 +87,13 @@ func TestRefusedRequests(t *testing.T) {
 			client := w.client()
 			client.send(w.host(test.request))
 			status, _ := ownAnswerOf(t, client)
-			if status != test.status {
-				t.Errorf("got %d, want %d", status, test.status)
-			}
+			expect.Equal(t, "", test.status, status)
 			client.Close()
 			e := w.ended(0)
 			if e.Fault == nil || e.Fault.Status != test.status || e.Fault.Side != SideClient {
 				t.Errorf("got fault %+v, want one of the client with %d", e.Fault, test.status)
 			}
-			if got := e.Request + string(e.Fault.Bytes); got != w.host(test.request) {
-				t.Errorf("recorded %q, want all that was sent", got)
-			}
+			expect.Equal(t, "recorded", w.host(test.request), e.Request+string(e.Fault.Bytes))
 			if len(w.accepts) > 0 {
 				t.Error("the agent was dialled")
 			}
@@ -269,9 +268,7 @@ func TestNotHTTP(t *testing.T) {
 
 // TestUnreachable dials agents that cannot be reached. The request is recorded whole all the same.
 func TestUnreachable(t *testing.T) {
-	free := listen(t)
-	nobody := free.Addr().String()
-	free.Close()
+	address := nobody.Address(t)
 	plain := listen(t)
 	defer plain.Close()
 	go acceptAll(plain, func(c net.Conn) {
@@ -285,7 +282,7 @@ func TestUnreachable(t *testing.T) {
 		status int
 	}{
 		"refused": {
-			dial: func(ctx context.Context) (net.Conn, error) { return net.Dial("tcp", nobody) },
+			dial: func(ctx context.Context) (net.Conn, error) { return net.Dial("tcp", address) },
 			kind: KindUnreachable, status: 502,
 		},
 		"name": {dial: func(ctx context.Context) (net.Conn, error) {

@@ -24,9 +24,9 @@ type Config struct {
 	// beside Forward.
 	Route *Route
 
-	// HTTP2 serves a client that speaks HTTP/2 with prior knowledge (RFC 9113 section 3.3), in the place of the Session:
-	// it owns the connection from then on. Begun is what was read of it, which starts with the preface, and belongs to it.
-	// Nil refuses such clients.
+	// HTTP2 serves a client that speaks HTTP/2 with prior knowledge (RFC 9113 section 3.3), in the place of the
+	// Session: it owns the connection from then on. Begun is what was read of it, which starts with the preface, and
+	// belongs to it. Nil refuses such clients.
 	HTTP2 func(ctx context.Context, client net.Conn, begun []byte) error
 
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
@@ -78,11 +78,11 @@ type Session struct{ pair *pair }
 func New(client net.Conn, cfg Config) Session { return Session{newPair(client, cfg)} }
 
 // Serve relays between client and the agent until both directions have ended, and closes both connections. When ctx
-// ends, it ends in bounded time, and exchanges in flight are reported as a Fault of KindShutdown. It is called once,
-// and by a function whose stack is small: while a stream is silent, its stack is most of what is held.
+// ends, it ends in bounded time, and exchanges in flight are reported as a TransportError of KindShutdown. It is called
+// once, and by a function whose stack is small: while a stream is silent, its stack is most of what is held.
 //
-// The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the Fault of the connection, or
-// says that Observer or Editor panicked. It repeats what the Observer was given and needs no handling.
+// The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the TransportError of the
+// connection, or says that Observer or Editor panicked. It repeats what the Observer was given and needs no handling.
 func (s Session) Serve(ctx context.Context) error { return s.pair.serve(ctx) }
 
 // Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each

@@ -26,7 +26,7 @@ type requests struct {
 	trailer []byte
 	held    *held // the request waits to be complete
 
-	refusal *Fault // our own answer to it, for want of an agent
+	refusal *TransportError // our own answer to it, for want of an agent
 
 	to destination // of a forward proxy: where the current request goes
 	at Target      // where the connection to the agent leads
@@ -197,10 +197,10 @@ func (r *requests) readFailed(err error) {
 		r.clientEOF = true
 		if midway {
 			r.setCause(r.x.n,
-				Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
+				TransportError{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
 		}
 	} else {
-		r.setCause(-1, Fault{Kind: KindReset, Side: SideClient, Detail: Reason(err)})
+		r.setCause(-1, TransportError{Kind: KindReset, Side: SideClient, Detail: Reason(err)})
 	}
 	r.mu.Unlock()
 	if !midway {
@@ -224,7 +224,7 @@ func (r *requests) brokenHead() {
 	if len(b) <= r.find.lead { // blank lines at most
 		return
 	}
-	r.refused(b, Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the head of a request"})
+	r.refused(b, TransportError{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the head of a request"})
 }
 
 // endUpgrade notes that the client has ended its side of an upgraded connection without a byte of the other protocol.
@@ -380,7 +380,7 @@ func (r *requests) send(b []byte) {
 	if _, err := r.agent.Write(b); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.setCause(-1, Fault{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + Reason(err)})
+		r.setCause(-1, TransportError{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + Reason(err)})
 		r.sendBlocked = true
 		r.limitLinger()
 		// A reset is reported once: to us now, so that the reader of the agent may see a mere end.

@@ -3,6 +3,8 @@ package relay
 import (
 	"errors"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // TestMisdirected refuses the second of two pipelined requests for the host that it names: the answer to the first one
@@ -43,8 +45,6 @@ func TestTargetAuthority(t *testing.T) {
 		if !ok {
 			got = []byte("-")
 		}
-		if string(got) != want {
-			t.Errorf("%s: got %q, want %q", target, got, want)
-		}
+		expect.Equal(t, target, want, string(got))
 	}
 }

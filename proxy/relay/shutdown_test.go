@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // stopper stops the relay, in a bubble, as soon as it is told that its last exchange has ended. If it is to, it goes on
@@ -104,9 +107,7 @@ func TestShutdownTakesNoRequest(t *testing.T) {
 		client.receiveEnd()
 		agent.receiveBreak()
 		w.result()
-		if len(w.exchanges) != 1 {
-			t.Errorf("%d exchanges were recorded, want 1", len(w.exchanges))
-		}
+		expect.Equal(t, "exchanges were recorded", 1, len(w.exchanges))
 	})
 }
 
@@ -117,9 +118,7 @@ func TestShutdownBehindAnAnswer(t *testing.T) {
 	answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	w := newWire(t, false, nil)
 	client := w.client()
-	if err := client.Conn.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.Conn.(*net.TCPConn).SetReadBuffer(16<<10))
 	client.send(w.host(get + get))
 	agent := w.accept()
 	agent.receive(w.agentHost(get + get))

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"a2atap/proxy/must"
 )
 
 // TestEvents sends 1,000 events, each only after the one before has arrived: a relay that held one back would stand
@@ -193,7 +195,7 @@ func TestConnectionsOpenedAndLeft(t *testing.T) {
 	for n := range connections {
 		select {
 		case <-served:
-		case <-time.After(testTimeout):
+		case <-time.After(must.Patience):
 			t.Fatalf("%d of %d connections were served, and then none", n, connections)
 		}
 	}
@@ -224,7 +226,7 @@ func TestReportsBeforeItForwards(t *testing.T) {
 	if n, err := client.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the client read %d bytes of what was not reported yet (%v)", n, err)
 	}
-	client.SetReadDeadline(time.Now().Add(testTimeout))
+	client.SetReadDeadline(time.Now().Add(must.Patience))
 	close(b.let)
 	client.receive(ok)
 }
@@ -235,10 +237,10 @@ type orderObserver struct {
 	order func(call string)
 }
 
-func (o orderObserver) Request(int, []byte)    { o.order("request") }
-func (o orderObserver) AnswerBody(int, []byte) { o.order("body") }
-func (o orderObserver) Ended(int)              { o.order("ended") }
-func (o orderObserver) Fault(int, Fault)       { o.order("fault") }
+func (o orderObserver) Request(int, []byte)       { o.order("request") }
+func (o orderObserver) AnswerBody(int, []byte)    { o.order("body") }
+func (o orderObserver) Ended(int)                 { o.order("ended") }
+func (o orderObserver) Fault(int, TransportError) { o.order("fault") }
 
 // TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request,
 // and on two in turn: what they had read is reported before what they then did.

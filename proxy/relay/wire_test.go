@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // A generated value is a request or an answer: what one end writes, and what an Observer should get of it.
@@ -205,9 +206,7 @@ func byteForByte(t *testing.T, secure bool, seed uint64) {
 func (w *wire) passed(sent <-chan error, requests, answers []generated) {
 	w.t.Helper()
 	for range 2 {
-		if err := <-sent; err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, <-sent)
 	}
 	if err := w.result(); err != nil {
 		w.t.Errorf("Serve: %v", err)
@@ -219,8 +218,6 @@ func (w *wire) passed(sent <-chan error, requests, answers []generated) {
 			Interim: a.interim, Answer: a.head, AnswerBody: a.body, AnswerTrailer: a.trailer, AnswerEnd: true,
 			Ended: true,
 		}
-		if diff := cmp.Diff(want, w.ended(i)); diff != "" {
-			w.t.Errorf("exchange %d reported (-want +got):\n%s", i, diff)
-		}
+		expect.Same(w.t, fmt.Sprintf("exchange %d reported", i), want, w.ended(i))
 	}
 }

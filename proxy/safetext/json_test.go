@@ -3,11 +3,14 @@ package safetext
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"a2atap/proxy/expect"
 )
 
 func TestJSON(t *testing.T) {
@@ -15,9 +18,7 @@ func TestJSON(t *testing.T) {
 		text := `{"a` + string(r) + `b":1}`
 		obeys := r == 0x7f || 0x80 <= r && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
 		got := string(JSON([]byte(text)))
-		if changed := got != text; changed != obeys {
-			t.Errorf("%U: changed is %v, want %v", r, changed, obeys)
-		}
+		expect.Equal(t, fmt.Sprintf("%U: changed", r), obeys, got != text)
 		if obeys && strings.ContainsRune(got, r) {
 			t.Errorf("%U: got %q", r, got)
 		}
@@ -29,9 +30,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	const many = "\"\u0080\u202e\u2066é\u200e\x7f\""
-	if got, want := string(JSON([]byte(many))), `"\u0080\u202e\u2066é\u200e\u007f"`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", `"\u0080\u202e\u2066é\u200e\u007f"`, string(JSON([]byte(many))))
 }
 
 func TestJSONr(t *testing.T) {

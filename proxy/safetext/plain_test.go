@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/safetext"
 )
 
@@ -19,9 +20,7 @@ func TestPlain(t *testing.T) {
 		"\u202e\u2066\u200f\u061c\u2028": strings.Repeat("\ufffd", 5),
 		"\x9b2J\xff\xe2\x80":             "\ufffd2J\ufffd\ufffd\ufffd",
 	} {
-		if got := safetext.Plain(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		expect.Equal(t, text, want, safetext.Plain(text))
 	}
 }
 

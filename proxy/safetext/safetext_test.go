@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/safetext"
 )
 
@@ -18,9 +19,7 @@ func TestVisible(t *testing.T) {
 		"e" + marks(6):            "e" + marks(4) + `\u{301}\u{301}`,
 		"\ue000\U000e0041\u2028x": `\u{e000}\u{e0041}\u{2028}x`,
 	} {
-		if got := safetext.Visible(in); got != want {
-			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
-		}
+		expect.Equal(t, "Visible("+in+")", want, safetext.Visible(in))
 	}
 }
 
@@ -32,8 +31,6 @@ func TestOneLine(t *testing.T) {
 		"\x1b[2J\x00\u202e": "\ufffd[2J\ufffd\ufffd",
 		"\xff é":            "\ufffd é",
 	} {
-		if got := safetext.OneLine(in); got != want {
-			t.Errorf("OneLine(%q) = %q, want %q", in, got, want)
-		}
+		expect.Equal(t, "OneLine("+in+")", want, safetext.OneLine(in))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestDistance(t *testing.T) {
@@ -20,12 +22,8 @@ func TestDistance(t *testing.T) {
 		{"kitten", "sitting", 3},
 		{strings.Repeat("a", 1<<20), "", maxWord},
 	} {
-		if got := Distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%.20q to %q: got %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-		if got := Distance(tt.b, tt.a); got != tt.want {
-			t.Errorf("%q to %.20q: got %d, want %d", tt.b, tt.a, got, tt.want)
-		}
+		expect.Equal(t, tt.a+" to "+tt.b, tt.want, Distance(tt.a, tt.b))
+		expect.Equal(t, tt.b+" to "+tt.a, tt.want, Distance(tt.b, tt.a))
 	}
 }
 

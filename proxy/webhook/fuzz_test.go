@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/internal/card"
+	"a2atap/proxy/must"
 )
 
 // Of a request only the URLs of webhooks change, it stays the JSON that it was, and put back they are what they were.
@@ -83,10 +84,7 @@ func FuzzRestorer(f *testing.F) {
 func FuzzFrameRestorer(f *testing.F) {
 	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/ListTaskPushNotificationConfigs")
 	address := "http://127.0.0.1:7001" + hookPrefix + testSeals.seal(hook{"a", "b", "http://h/x"})
-	message, err := method.Answer.FromJSON(a2a.Parse([]byte(`{"configs":[{"id":"a","url":"` + address + `"}]}`)).Root)
-	if err != nil {
-		f.Fatal(err)
-	}
+	message := must.Get(method.Answer.FromJSON(a2a.Parse([]byte(`{"configs":[{"id":"a","url":"` + address + `"}]}`)).Root))(f)
 	f.Add(grpc.AppendFrame(grpc.AppendFrame(nil, message), nil), 7)
 	f.Add([]byte("\x00\x00\x00\x00\x09"+address), 3)
 	f.Add([]byte("\x01\xff\x00\x00\x00abc"), 4)

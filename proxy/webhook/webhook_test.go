@@ -1,11 +1,14 @@
 package webhook
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/must"
 )
 
 // testHooks lead webhooks through a tap at 127.0.0.1:7001.
@@ -18,11 +21,7 @@ var testSeals, _ = newSealer([]byte("0123456789abcdef0123456789abcdef"))
 
 func mustParse(t *testing.T, s string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return must.Get(url.Parse(s))(t)
 }
 
 // An agent elsewhere is given no address of this machine, unless the user names one that it reaches.
@@ -98,9 +97,7 @@ func TestDeliverTo(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "x", "x?y", testSeals.seal(hook{"b", "", "http://h"}) + "/more"} {
-		if _, err := testSeals.deliver(hookPrefix + bad); err == nil {
-			t.Errorf("%q is delivered", bad)
-		}
+		expect.Error(t, fmt.Sprintf("%q is delivered", bad), expect.Err(testSeals.deliver(hookPrefix+bad)))
 	}
 }
 
@@ -147,7 +144,5 @@ func TestRestorer(t *testing.T) {
 func TestRestorerKeepsNothingBack(t *testing.T) {
 	r := &restorer{seals: testSeals}
 	const event = "data: {\"url\":\"http://127.0.0.1:9100/h\"}\n\n"
-	if got := string(r.Next([]byte(event), false)); got != event {
-		t.Errorf("passed on is %q", got)
-	}
+	expect.Equal(t, "passed on", event, string(r.Next([]byte(event), false)))
 }

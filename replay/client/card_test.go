@@ -45,18 +45,14 @@ func TestChoose(t *testing.T) {
 		{[]Protocol{JSONRPC10, REST10}, "http://h/rpc"},
 		{[]Protocol{JSONRPC03}, "http://h/old"},
 	} {
-		if got, err := card.Choose(tt.prefer...); err != nil || got.URL != tt.want {
-			t.Errorf("%v: got %v, %v, want %s", tt.prefer, got, err, tt.want)
-		}
+		expect.Equal(t, tt.prefer, tt.want, must.Get(card.Choose(tt.prefer...))(t).URL)
 	}
 	only := &Card{Name: "g", Interfaces: []Interface{{"http://h", Protocol{"1.0", "WS"}, ""}}}
 	if _, err := only.Choose(); err == nil ||
 		err.Error() != `agent "g" offers A2A 1.0 WS; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 1.0 GRPC, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.3 GRPC, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
 		t.Errorf("got %v, want what is offered and what is spoken", err)
 	}
-	if _, err := new(Card).Choose(JSONRPC10); err == nil || !strings.Contains(err.Error(), "offers no interface") {
-		t.Errorf("got %v, want that nothing is offered", err)
-	}
+	expect.ErrorHas(t, "", "offers no interface", expect.Err(new(Card).Choose(JSONRPC10)))
 }
 
 func TestDiscover(t *testing.T) {
@@ -95,9 +91,7 @@ func TestDiscover(t *testing.T) {
 			for range tt.asked {
 				s := <-a.seen
 				asked = append(asked, s.path)
-				if v := s.header.Get("A2A-Version"); v != "" {
-					t.Errorf("a 0.3 client asked for version %s", v)
-				}
+				expect.Equal(t, "a 0.3 client asked for version", "", s.header.Get("A2A-Version"))
 			}
 			if diff := cmp.Diff(tt.asked, asked); diff != "" || len(a.seen) > 0 {
 				t.Errorf("asked (-want +got):\n%s and %d more", diff, len(a.seen))
@@ -111,10 +105,8 @@ func TestDiscover(t *testing.T) {
 		}
 	}
 	a := agent(t, reply(200, "application/json", `[]`))
-	if _, err := Discover(t.Context(), a.url, Options{}); err == nil ||
-		!strings.Contains(err.Error(), "read the card at "+a.url+"/.well-known/agent-card.json") {
-		t.Errorf("got %v, want the card that cannot be read", err)
-	}
+	expect.ErrorHas(t, "",
+		"read the card at "+a.url+"/.well-known/agent-card.json", expect.Err(Discover(t.Context(), a.url, Options{})))
 }
 
 // A card with members of wrong types is of use as far as the others go.

@@ -2,14 +2,15 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -74,9 +75,7 @@ func TestRefusals(t *testing.T) {
 				if !errors.As(err, &got) {
 					t.Fatalf("got %v, want a refusal", err)
 				}
-				if diff := cmp.Diff(tt.want, *got, cmpopts.IgnoreFields(Error{}, "Raw")); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				expect.Same(t, "", tt.want, *got, cmpopts.IgnoreFields(Error{}, "Raw"))
 				if string(got.Raw) != tt.body || !strings.Contains(got.Error(), tt.want.Message) {
 					t.Errorf("got %s (%q), want the message and the body", got, got.Raw)
 				}
@@ -98,18 +97,14 @@ func TestUnreadableAnswers(t *testing.T) {
 		}
 	}
 	c := speak(t, agent(t, reply(200, "application/json", `{"result":`+taskResult+`}`)), JSONRPC10, Options{})
-	if err := drain(c.Subscribe(t.Context(), "t")); err == nil || !strings.Contains(err.Error(), "not text/event-stream") {
-		t.Errorf("got %v, want no stream", err)
-	}
+	expect.ErrorHas(t, "", "not text/event-stream", drain(c.Subscribe(t.Context(), "t")))
 	c = must.Get(New(Interface{URL: "http://127.0.0.1:1/", Protocol: REST10}, Options{}))(t)
 	if _, err := c.Get(t.Context(), "t", nil); err == nil ||
 		!strings.HasPrefix(err.Error(), "GetTask: GET http://127.0.0.1:1/tasks/t: ") {
 		t.Errorf("got %v, want what was attempted", err)
 	}
-	if _, err := New(Interface{Protocol: Protocol{"0.1", "GRPC"}}, Options{}); err == nil ||
-		!strings.Contains(err.Error(), "A2A 1.0 HTTP+JSON") {
-		t.Errorf("got %v, want the known protocols", err)
-	}
+	expect.ErrorHas(t, "",
+		"A2A 1.0 HTTP+JSON", expect.Err(New(Interface{Protocol: Protocol{"0.1", "GRPC"}}, Options{})))
 }
 
 func TestByteOrderMark(t *testing.T) {
@@ -130,9 +125,7 @@ func TestTenant(t *testing.T) {
 		c.Get(t.Context(), "t", nil) // the request counts
 		c.Close()
 		got := <-a.seen
-		if diff := cmp.Diff(want, got.method+" "+got.path+" "+got.body); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", p, diff)
-		}
+		expect.Same(t, p, want, got.method+" "+got.path+" "+got.body)
 	}
 }
 
@@ -145,9 +138,7 @@ func TestSubscribeFallsBackToGET(t *testing.T) {
 		}
 		reply(200, "text/event-stream", "data: {\"task\":{\"id\":\"t\"}}\n\n")(w, r)
 	})
-	if err := drain(speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t")); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, drain(speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t")))
 	if first, second := <-a.seen, <-a.seen; first.method != "POST" || second.method != "GET" || second.body != "" {
 		t.Errorf("got %v, then %v, want POST, then GET", first, second)
 	}
@@ -158,21 +149,16 @@ func TestStates(t *testing.T) {
 		Submitted: {}, Working: {}, "unheard of": {}, InputRequired: {false, true}, AuthRequired: {false, true},
 		Completed: {true, false}, Failed: {true, false}, Canceled: {true, false}, Rejected: {true, false},
 	} {
-		if got := [2]bool{s.Terminal(), s.Interrupted()}; got != want {
-			t.Errorf("%s: got terminal and interrupted %v, want %v", s, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: terminal and interrupted", s),
+			want, [2]bool{s.Terminal(), s.Interrupted()})
 	}
 }
 
 func TestTimeout(t *testing.T) {
 	a := agent(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	c := speak(t, a, REST10, Options{Timeout: 10 * time.Millisecond})
-	if _, err := c.Get(t.Context(), "t", nil); err == nil {
-		t.Error("got an answer, want a timeout")
-	}
-	if err := drain(c.Subscribe(t.Context(), "t")); err == nil {
-		t.Error("got a stream, want a timeout")
-	}
+	expect.Error(t, "got an answer, want a timeout", expect.Err(c.Get(t.Context(), "t", nil)))
+	expect.Error(t, "got a stream, want a timeout", drain(c.Subscribe(t.Context(), "t")))
 }
 
 func TestNoProxyOnLoopback(t *testing.T) {
@@ -206,7 +192,5 @@ func TestRedirects(t *testing.T) {
 // Operations that are not operations on a task are refused.
 func TestAskNothing(t *testing.T) {
 	c := must.Get(New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{}))(t)
-	if err := c.Ask(t.Context(), GetCard, &Task{}); err == nil {
-		t.Error("the card is no operation on a task")
-	}
+	expect.Error(t, "the card is no operation on a task", c.Ask(t.Context(), GetCard, &Task{}))
 }

@@ -6,6 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // ignoreRaw compares what was read, not the bytes it was read from.
@@ -78,13 +81,7 @@ func TestDecodeEvent(t *testing.T) {
 	for _, tt := range decodeTests {
 		t.Run(tt.name, func(t *testing.T) {
 			for dialect, text := range map[string]string{"1.0": tt.v10, "0.3": tt.v03} {
-				got, err := decodeEvent([]byte(text))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(tt.want, got, ignoreRaw); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", dialect, diff)
-				}
+				expect.Same(t, dialect, tt.want, must.Get(decodeEvent([]byte(text)))(t), ignoreRaw)
 			}
 		})
 	}

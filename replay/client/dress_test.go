@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // What the options add is in every request, that for the card included; credentials win over headers, and are in no
@@ -25,9 +26,7 @@ func TestEveryRequestIsDressed(t *testing.T) {
 		},
 	}
 	_, err := Discover(t.Context(), a.url, o)
-	if !errors.Is(err, ErrNoCard) {
-		t.Errorf("got %v, want no card", err)
-	}
+	expect.ErrorIs(t, "", ErrNoCard, err)
 	c := speak(t, a, REST10, o)
 	_, getErr := c.Get(t.Context(), "t", nil)
 	for _, want := range []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/a/t%201/tasks/t"} {
@@ -38,9 +37,7 @@ func TestEveryRequestIsDressed(t *testing.T) {
 		}
 	}
 	c, newErr := New(Interface{URL: "http://127.0.0.1:1", Protocol: REST10}, o)
-	if newErr != nil {
-		t.Fatal(newErr)
-	}
+	must.Do(t, newErr)
 	_, downErr := c.Get(t.Context(), "t", nil)
 	for _, err := range []error{err, getErr, downErr} {
 		if err == nil || strings.Contains(err.Error(), "s3cretpw") || strings.Contains(err.Error(), "wins") {
@@ -48,12 +45,8 @@ func TestEveryRequestIsDressed(t *testing.T) {
 		}
 	}
 	o.Authorize = func(context.Context, *Outgoing) error { return errors.New("none today") }
-	if _, err := Discover(t.Context(), a.url, o); err == nil || !strings.Contains(err.Error(), "none today") {
-		t.Errorf("got %v, want why there are no credentials", err)
-	}
-	if len(a.seen) != 0 {
-		t.Error("a request without credentials was sent")
-	}
+	expect.ErrorHas(t, "", "none today", expect.Err(Discover(t.Context(), a.url, o)))
+	expect.Equal(t, "a request without credentials was sent", 0, len(a.seen))
 }
 
 // A redirect to another origin takes no credentials along, whatever their name.
@@ -68,9 +61,7 @@ func TestRedirectsLeaveCredentials(t *testing.T) {
 		out.URL += "?key=s3cretpw"
 		return nil
 	}})
-	if _, err := c.Get(t.Context(), "t", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Get(t.Context(), "t", nil))(t)
 	got := <-other.seen
 	for name, values := range got.header {
 		if strings.Contains(strings.Join(values, " "), "s3cretpw") {
@@ -140,9 +131,7 @@ func TestPatch(t *testing.T) {
 	} {
 		a := agent(t, reply(200, "application/json", taskResult))
 		speak(t, a, tt.protocol, Options{}).Send(t.Context(), Text("x"), SendOptions{Patch: json.RawMessage(tt.patch)})
-		if diff := cmp.Diff(tt.want, (<-a.seen).body); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.protocol, diff)
-		}
+		expect.Same(t, tt.protocol, tt.want, (<-a.seen).body)
 	}
 	a := agent(t, reply(200, "application/json", taskResult))
 	c := speak(t, a, REST10, Options{})
@@ -150,14 +139,10 @@ func TestPatch(t *testing.T) {
 		o := SendOptions{Patch: json.RawMessage(patch)}
 		_, err := c.Send(t.Context(), Text("x"), o)
 		for _, err := range []error{err, drain(c.Stream(t.Context(), Text("x"), o))} {
-			if err == nil || !strings.Contains(err.Error(), "read the patch") {
-				t.Errorf("%s: got %v, want an error about the patch", patch, err)
-			}
+			expect.ErrorHas(t, patch, "read the patch", err)
 		}
 	}
-	if len(a.seen) != 0 {
-		t.Error("a message with a broken patch was sent")
-	}
+	expect.Equal(t, "a message with a broken patch was sent", 0, len(a.seen))
 }
 
 // A stream that breaks off says so; the mark that model providers end theirs with is not an event.
@@ -174,9 +159,7 @@ func TestCutStreams(t *testing.T) {
 	for e, err := range speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t") {
 		if last = err; err == nil {
 			n++
-			if string(e.Result) != `{"task":{"id":"t"}}` {
-				t.Errorf("got %s", e.Result)
-			}
+			expect.Equal(t, e.Result, `{"task":{"id":"t"}}`, string(e.Result))
 		}
 	}
 	if n != 2 || !errors.Is(last, ErrCut) {

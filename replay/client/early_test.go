@@ -122,10 +122,7 @@ func TestRequestsUpTo01(t *testing.T) {
 		})
 	}
 	c := speak(t, agent(t, reply(500, "", "")), Early, Options{})
-	if err := drain(c.Subscribe(t.Context(), "t")); err == nil ||
-		!strings.Contains(err.Error(), "A2A legacy JSONRPC has no SubscribeToTask") {
-		t.Errorf("got %v, want no such operation", err)
-	}
+	expect.ErrorHas(t, "", "A2A legacy JSONRPC has no SubscribeToTask", drain(c.Subscribe(t.Context(), "t")))
 }
 
 const partsUpTo01 = `{"type":"text","text":"hi"},{"type":"file","file":{"name":"f","mimeType":"a/b","bytes":"AAE="}}`

@@ -144,10 +144,7 @@ func (p Part) encode03() outPart {
 	return out
 }
 
-func inBase64(b []byte) *string {
-	s := base64.StdEncoding.EncodeToString(b)
-	return &s
-}
+func inBase64(b []byte) *string { return new(base64.StdEncoding.EncodeToString(b)) }
 
 // encodeState spells a state as A2A 1.0 §4.1.3.
 func encodeState(s State) string {

@@ -35,8 +35,7 @@ func (e *Error) Error() string {
 	if e.HTTPStatus != 200 {
 		about = append(about, fmt.Sprintf("HTTP %d", e.HTTPStatus))
 	}
-	message := e.Message
-	message = cmp.Or(message, "no message")
+	message := cmp.Or(e.Message, "no message")
 	if len(about) == 0 { // an event of a stream that was begun with 200
 		return "agent refused: " + message
 	}

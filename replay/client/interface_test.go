@@ -1,7 +1,11 @@
 package client
 
 import (
+	"fmt"
 	"testing"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // Of several interfaces with one binding the card's first is used, and its tenant and version with it; those that only
@@ -13,10 +17,7 @@ func TestFirstInterfaceOfABinding(t *testing.T) {
 		{"url":"http://h/second","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],
 		"url":"http://h/old","protocolVersion":"0.3.0","preferredTransport":"JSONRPC",
 		"additionalInterfaces":[{"url":"http://h/old-rest","transport":"HTTP+JSON"}]}`
-	card, err := decodeCard([]byte(text), "http://h/card.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	card := must.Get(decodeCard([]byte(text), "http://h/card.json"))(t)
 	for _, tt := range []struct {
 		prefer []Protocol
 		want   Interface
@@ -25,9 +26,7 @@ func TestFirstInterfaceOfABinding(t *testing.T) {
 		{[]Protocol{REST03}, Interface{"http://h/old-rest", REST03, ""}},
 		{nil, Interface{"http://h/rpc", JSONRPC10, ""}},
 	} {
-		if got, err := card.Choose(tt.prefer...); got != tt.want || err != nil {
-			t.Errorf("%v: got %v, %v, want %v", tt.prefer, got, err, tt.want)
-		}
+		expect.Equal(t, tt.prefer, tt.want, must.Get(card.Choose(tt.prefer...))(t))
 	}
 }
 
@@ -40,19 +39,12 @@ func TestAcceptFields(t *testing.T) {
 		JSONRPC03: {"application/json", "text/event-stream, application/json", ""},
 	} {
 		c := speak(t, a, p, Options{})
-		if _, err := c.Send(t.Context(), Text("x"), SendOptions{}); err == nil {
-			t.Error("HTTP 404 is an answer")
-		}
-		if err := drain(c.Stream(t.Context(), Text("x"), SendOptions{})); err == nil {
-			t.Error("HTTP 404 is a stream")
-		}
+		expect.Error(t, "HTTP 404 is an answer", expect.Err(c.Send(t.Context(), Text("x"), SendOptions{})))
+		expect.Error(t, "HTTP 404 is a stream", drain(c.Stream(t.Context(), Text("x"), SendOptions{})))
 		sent, streamed := <-a.seen, <-a.seen
-		got := [3]string{sent.header.Get("Accept"), streamed.header.Get("Accept"), sent.header.Get("A2A-Version")}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", p, got, want)
-		}
-		if kind := streamed.header.Get("Content-Type"); kind != "application/json" {
-			t.Errorf("%s: the body is labelled %q", p, kind)
-		}
+		expect.Equal(t, p,
+			want, [3]string{sent.header.Get("Accept"), streamed.header.Get("Accept"), sent.header.Get("A2A-Version")})
+		expect.Equal(t, fmt.Sprintf("%s: the body is labelled", p),
+			"application/json", streamed.header.Get("Content-Type"))
 	}
 }

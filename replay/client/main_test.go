@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,9 +30,7 @@ func agent(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *s
 	a := &scriptedAgent{seen: make(chan seen, 100)}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := readAll(&http.Response{Body: r.Body})
-		if err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, err)
 		a.seen <- seen{r.Method, r.URL.RequestURI(), string(body), r.Header.Clone()}
 		answer(w, r)
 	}))
@@ -53,10 +54,7 @@ func speak(t *testing.T, a *scriptedAgent, p Protocol, o Options) *Client {
 	if o.NewID == nil {
 		o.NewID = func() string { return "id" }
 	}
-	c, err := New(Interface{URL: a.url + "/a/", Protocol: p}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(Interface{URL: a.url + "/a/", Protocol: p}, o))(t)
 	t.Cleanup(c.Close)
 	return c
 }

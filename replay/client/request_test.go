@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 // requestTests say what goes over the wire for each operation: JSON-RPC bodies, and HTTP+JSON as "METHOD path body".
@@ -168,9 +168,7 @@ func TestRequests(t *testing.T) {
 				c := speak(t, a, p, Options{Version: "1.2", Token: "secret"})
 				err := tt.do(t.Context(), c)
 				if tt.rpc3 == "" && p == JSONRPC03 {
-					if err == nil || !strings.Contains(err.Error(), "has no ListTasks") {
-						t.Errorf("0.3: got %v, want no such operation", err)
-					}
+					expect.ErrorHas(t, "0.3", "has no ListTasks", err)
 					continue
 				}
 				var refused *Error
@@ -178,9 +176,7 @@ func TestRequests(t *testing.T) {
 					t.Errorf("%s: got %v, want HTTP 500", p, err)
 				}
 				got := <-a.seen
-				if diff := cmp.Diff(want, got.method+" "+got.path+" "+got.body); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", p, diff)
-				}
+				expect.Same(t, p, want, got.method+" "+got.path+" "+got.body)
 				checkHeader(t, p, got)
 			}
 		})
@@ -197,8 +193,6 @@ func checkHeader(t *testing.T, p Protocol, got seen) {
 		want["Content-Type"] = "application/json"
 	}
 	for name, value := range want {
-		if got.header.Get(name) != value {
-			t.Errorf("%s: %s: got %q, want %q", p, name, got.header.Get(name), value)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: %s", p, name), value, got.header.Get(name))
 	}
 }

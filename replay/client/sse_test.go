@@ -8,6 +8,9 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 var sseTests = []struct {
@@ -50,14 +53,10 @@ func TestEvents(t *testing.T) {
 			} {
 				var got []string
 				for e, err := range events(r) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					got = append(got, short(e))
 				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", name, diff)
-				}
+				expect.Same(t, name, tt.want, got)
 			}
 		})
 	}
@@ -75,8 +74,6 @@ func TestEventsErrors(t *testing.T) {
 		t.Errorf("got %q ending in %v, want the event and then the error", got, last)
 	}
 	for _, err := range events(strings.NewReader("data: " + strings.Repeat("x", maxEvent+10))) {
-		if !errors.Is(err, errEventTooLarge) {
-			t.Errorf("got %v, want %v", err, errEventTooLarge)
-		}
+		expect.ErrorIs(t, "", errEventTooLarge, err)
 	}
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -37,9 +36,7 @@ func TestStreams(t *testing.T) {
 		n++
 		step <- struct{}{}
 	}
-	if n != 3 {
-		t.Errorf("got %d events, want 3", n)
-	}
+	expect.Equal(t, "events", 3, n)
 	go func() {
 		defer close(left)
 		for _, err := range c.Subscribe(t.Context(), "t") {
@@ -70,7 +67,5 @@ func TestStreamErrors(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if err := drain(speak(t, a, REST10, Options{}).Subscribe(ctx, "t")); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
+	expect.ErrorIs(t, "", context.Canceled, drain(speak(t, a, REST10, Options{}).Subscribe(ctx, "t")))
 }

@@ -34,7 +34,7 @@ type Reply struct {
 	Status int    // of HTTP; 0 if there was no answer
 	Media  string // what the answer says that it is, without parameters
 	End    Ending
-	Fault  *capture.Fault
+	Fault  *capture.TransportFault
 	fields capture.Fields
 	took   time.Duration         // until its last byte; capture.NotKnown if nobody measured it
 	times  map[int]time.Duration // when events arrived, by their number

@@ -89,8 +89,7 @@ func TestRewriteJSON(t *testing.T) {
 			if test.target != "" {
 				target = test.target
 			}
-			call := decode("POST", target, test.body)
-			got := string(compare.RewriteJSON([]byte(test.body), &call, upper))
+			got := string(compare.RewriteJSON([]byte(test.body), new(decode("POST", target, test.body)), upper))
 			got = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(got)
 			expect.Same(t, "", test.want, got)
 		})
@@ -112,9 +111,7 @@ func TestRewriteTarget(t *testing.T) {
 		"/a/message:send?x=%zz;y":                     "/a/message:send?x=%zz;y",
 	} {
 		call := a2a.Call{Binding: a2a.HTTPJSON}
-		if got := compare.RewriteTarget(target, &call, substitute); got != want {
-			t.Errorf("%s becomes %s; want %s", target, got, want)
-		}
+		expect.Equal(t, target+" becomes", want, compare.RewriteTarget(target, &call, substitute))
 	}
 }
 
@@ -135,9 +132,7 @@ func TestOpaque(t *testing.T) {
 		"claude-sonnet-4-5":                    false,
 		strings.Repeat("a1", 400):              false,
 	} {
-		if got := compare.Opaque(text); got != want {
-			t.Errorf("Opaque(%q) = %t", text, got)
-		}
+		expect.Equal(t, "Opaque("+text+")", want, compare.Opaque(text))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 // answer reads an answer as an item.
@@ -72,8 +73,6 @@ func TestWording(t *testing.T) {
 		{call(a2a.NoBinding), call(a2a.NoBinding, a2a.V1_0), sameWords},
 		{nil, call(a2a.JSONRPC, a2a.V1_0), sameWords},
 	} {
-		if got := wordingOf(c.rec, c.live); got != c.want {
-			t.Errorf("%+v and %+v: %d, want %d", c.rec, c.live, got, c.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%+v and %+v", c.rec, c.live), c.want, wordingOf(c.rec, c.live))
 	}
 }

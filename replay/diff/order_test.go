@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/diff"
 )
@@ -167,10 +168,8 @@ func TestByMeaning(t *testing.T) {
 		for _, x := range b {
 			edit(x, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("STATE_CANCELED"), []byte("STATE_FAILED")) })
 		}
-		found := strings.Join(told(run(t, a, b, diff.Options{})), "\n")
-		if !strings.Contains(found, "the state is failed, recorded canceled") {
-			t.Errorf("%s and %s, where a task failed: %s", was, now, found)
-		}
+		expect.Contains(t, was+" and "+now+", where a task failed",
+			"the state is failed, recorded canceled", strings.Join(told(run(t, a, b, diff.Options{})), "\n"))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
@@ -208,9 +209,8 @@ func TestRequestIDs(t *testing.T) {
 	}
 	xs := other()
 	xs[2].Response.Body.Data = bytes.Replace(xs[2].Response.Body.Data, []byte(`"id":46,`), []byte(`"id":47,`), 1)
-	if got := strings.Join(kinds(run(t, workflow(), xs, diff.Options{})), ", "); got != "3 id" {
-		t.Errorf("an answer to another request: found %q", got)
-	}
+	expect.Equal(t, "an answer to another request",
+		"3 id", strings.Join(kinds(run(t, workflow(), xs, diff.Options{})), ", "))
 }
 
 // A rule that is broken in the second capture alone is a difference; one that is broken in both is none.
@@ -218,9 +218,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	broken := func() []*capture.Exchange { return in(3, `"id":3,"result"`, `"id":"3","result"`)(t, workflow()) }
 	r := run(t, workflow(), broken(), diff.Options{Rules: rules.All})
-	if got := strings.Join(kinds(r), ", "); !strings.Contains(got, "finding") {
-		t.Errorf("found %s", got)
-	}
+	expect.Contains(t, "", "finding", strings.Join(kinds(r), ", "))
 	if r := run(t, broken(), broken(), diff.Options{Rules: rules.All}); !r.Same() {
 		t.Errorf("%s: %v", r.Verdict(), told(r))
 	}
@@ -243,7 +241,5 @@ func TestNoise(t *testing.T) {
 	}
 	match := must.Get(noise.ParseMatch("SendMessage:/message/parts/0/text=[0-9]+ seats"))(t)
 	r := run(t, workflow(), workflow(), diff.Options{Noise: noise.New(match)})
-	if got := strings.Join(kinds(r), ", "); got != "client 1 match, client 2 match" {
-		t.Errorf("found %q", got)
-	}
+	expect.Equal(t, "", "client 1 match, client 2 match", strings.Join(kinds(r), ", "))
 }

@@ -65,7 +65,7 @@ func appendFields(head []byte, fields http.Header) []byte {
 
 // Do sends the request with a head as it is recorded, and reads the answer to its end. It returns how the exchange
 // broke, or nil, and does not close the log.
-func (v *Message) Do(ctx context.Context, method string, head, body []byte) *capture.Fault {
+func (v *Message) Do(ctx context.Context, method string, head, body []byte) *capture.TransportFault {
 	h := capture.ParseRequestHead(head)
 	req, err := http.NewRequestWithContext(ctx, method, v.Origin+h.Target, nil)
 	if err != nil {

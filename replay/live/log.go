@@ -92,7 +92,7 @@ func (x *Entry) ResponseEnd(size int64, trailer []byte) {
 }
 
 // Close records the end of the exchange; the fault is nil if it went well.
-func (x *Entry) Close(fault *capture.Fault) { x.add(capture.Closed{Fault: fault}) }
+func (x *Entry) Close(fault *capture.TransportFault) { x.add(capture.Closed{Fault: fault}) }
 
 func (x *Entry) informational(head []byte) { x.add(capture.Informational{Head: head}) }
 

@@ -48,7 +48,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	conn, err := t.dial(req)
 	if err != nil {
-		log.Close(&capture.Fault{
+		log.Close(&capture.TransportFault{
 			Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", req.URL.Host, outbound.Cause(err)),
 		})
 		return nil, err
@@ -67,8 +67,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (t *Transport) dial(req *http.Request) (net.Conn, error) {
-	timeout := t.Dialed
-	timeout = cmp.Or(timeout, 30*time.Second)
+	timeout := cmp.Or(t.Dialed, 30*time.Second)
 	at, port := req.URL.Host, "80"
 	secure := req.URL.Scheme == "https"
 	if secure {
@@ -118,7 +117,7 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	n, err := b.a.Read(p)
 	if err != nil {
 		b.end = err
-		var fault *capture.Fault
+		var fault *capture.TransportFault
 		if err != io.EOF { // which Read returns as it is, and wraps all others
 			fault = faultOf(b.a.ctx, err)
 		}
@@ -135,7 +134,7 @@ func (b *recordedBody) Close() error {
 	defer b.mu.Unlock()
 	if b.end == nil {
 		b.end = http.ErrBodyReadAfterClose
-		b.a.v.Log.Close(&capture.Fault{Kind: "client-left", Side: "client", Detail: "the client left"})
+		b.a.v.Log.Close(&capture.TransportFault{Kind: "client-left", Side: "client", Detail: "the client left"})
 	}
 	return nil
 }

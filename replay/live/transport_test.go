@@ -3,7 +3,6 @@ package live_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/live"
 )
@@ -129,18 +129,14 @@ func TestTransportRecordsFailure(t *testing.T) {
 	c := &http.Client{Transport: newTransport(log)}
 	server := agent(t)
 	res := must.Get(c.Get(server.URL + "/cut"))(t)
-	if _, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("read %v", err)
-	}
+	expect.ErrorIs(t, "read", io.ErrUnexpectedEOF, expect.Err(io.ReadAll(res.Body)))
 	res.Body.Close()
 	if x := kept.exchange(t, 1); x.Fault == nil || x.Fault.Kind != "truncated" || string(x.Response.Body.Data) != "half" {
 		t.Errorf("cut, and recorded %v, %q", x.Fault, x.Response.Body.Data)
 	}
 
 	server.Close()
-	if _, err := c.Get(server.URL + "/echo"); err == nil {
-		t.Error("no error from an agent that is down")
-	}
+	expect.Error(t, "no error from an agent that is down", expect.Err(c.Get(server.URL+"/echo")))
 	if x := kept.exchange(t, 2); x.Fault == nil || x.Fault.Kind != "unreachable" {
 		t.Errorf("down, and recorded %v", x.Fault)
 	}
@@ -153,9 +149,7 @@ func TestTransportIsInterrupted(t *testing.T) {
 	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, agent(t).URL+"/events?open", nil))(t)
 	res := must.Get(c.Do(req))(t)
 	cancel()
-	if _, err := io.ReadAll(res.Body); err == nil {
-		t.Error("a stream that does not end was read to its end")
-	}
+	expect.Error(t, "a stream that does not end was read to its end", expect.Err(io.ReadAll(res.Body)))
 	if x := kept.exchange(t, 1); x.Fault == nil || x.Fault.Side != "client" {
 		t.Errorf("interrupted, and recorded %v", x.Fault)
 	}

@@ -70,7 +70,7 @@ func (v *Call) From() string { return v.Conn.LocalAddr().String() }
 
 // Do sends the request and reads the answer to its end. It returns how the exchange broke, or nil, and does not close
 // the log.
-func (v *Call) Do(ctx context.Context, method string, head, body []byte) *capture.Fault {
+func (v *Call) Do(ctx context.Context, method string, head, body []byte) *capture.TransportFault {
 	a, err := v.start(ctx, method, head, body)
 	if err == nil {
 		_, err = io.Copy(io.Discard, a)
@@ -109,22 +109,22 @@ func (v *Call) restart(ctx context.Context) {
 	}
 }
 
-func faultOf(ctx context.Context, err error) *capture.Fault {
+func faultOf(ctx context.Context, err error) *capture.TransportFault {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errLeft):
-		return &capture.Fault{Kind: "client-left", Side: "client", Detail: err.Error()}
+		return &capture.TransportFault{Kind: "client-left", Side: "client", Detail: err.Error()}
 	case ctx.Err() != nil:
-		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
+		return &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
 	case isDial(err):
-		return &capture.Fault{Kind: "unreachable", Side: "agent", Detail: "connect: " + outbound.Cause(err).Error()}
+		return &capture.TransportFault{Kind: "unreachable", Side: "agent", Detail: "connect: " + outbound.Cause(err).Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &capture.Fault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
+		return &capture.TransportFault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &capture.Fault{Kind: "truncated", Side: "agent", Detail: err.Error()}
+		return &capture.TransportFault{Kind: "truncated", Side: "agent", Detail: err.Error()}
 	}
-	return &capture.Fault{Kind: "reset", Side: "agent", Detail: err.Error()}
+	return &capture.TransportFault{Kind: "reset", Side: "agent", Detail: err.Error()}
 }
 
 // isDial reports whether an error is that there was no connection.

@@ -62,12 +62,6 @@ const (
 // String returns the rule as it was written.
 func (r *Rule) String() string { return r.text }
 
-// expression returns the expression that live values have to match as it was written; "" if they are not compared.
-func (r *Rule) expression() string { return r.wanted }
-
-// Origin returns where the rule was written: FILE:LINE, or "" if it came by a flag.
-func (r *Rule) Origin() string { return r.origin }
-
 // Rules are the rules of a comparison, and how often they applied. They are safe for concurrent use. A nil *Rules has
 // no rule.
 type Rules struct {

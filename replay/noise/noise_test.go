@@ -6,19 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // must returns rules, each written as a line of a file.
-func must(t testing.TB, lines ...string) *Rules {
+func rulesOf(t testing.TB, lines ...string) *Rules {
 	t.Helper()
-	rules, err := Read(strings.NewReader(strings.Join(lines, "\n")), "rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(rules...)
+	return New(must.Get(Read(strings.NewReader(strings.Join(lines, "\n")), "rules"))(t)...)
 }
 
 func text(json, payload string) Text {
@@ -66,12 +62,10 @@ func TestWithout(t *testing.T) {
 		{"header[Content-Type]", `{"header":1}`, "", `{"header":1}`},
 		{"status", `{"status":1}`, "", `{"status":1}`},
 	} {
-		s := must(t, test.rule).Of(a2a.SendMessage, 5, 7)
-		if got := string(s.Without(text(test.was, test.payload)).Raw()); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.rule, got, test.want)
-		}
+		s := rulesOf(t, test.rule).Of(a2a.SendMessage, 5, 7)
+		expect.Equal(t, test.rule, test.want, string(s.Without(text(test.was, test.payload)).Raw()))
 	}
-	if got := must(t, "/a").Of(a2a.GetTask).Without(Text{}); got.Exists() {
+	if got := rulesOf(t, "/a").Of(a2a.GetTask).Without(Text{}); got.Exists() {
 		t.Errorf("of nothing something is left: %s", got.Raw())
 	}
 }
@@ -91,10 +85,8 @@ func TestHides(t *testing.T) {
 		"CancelTask:/status/state":               false,
 		"/status/state=TASK_STATE_(WORKING|.*D)": true,
 	} {
-		s := must(t, rule).Of(a2a.SendMessage, 1)
-		if got := s.Hides(text(`{}`, "/result/task"), at); got != want {
-			t.Errorf("%s hides the state: %t, want %t", rule, got, want)
-		}
+		s := rulesOf(t, rule).Of(a2a.SendMessage, 1)
+		expect.Equal(t, rule+" hides the state", want, s.Hides(text(`{}`, "/result/task"), at))
 	}
 	const failed = `{"error":{"code":-32001,"message":"no","data":[{"reason":"GONE","domain":"d"}]}}`
 	for rule, want := range map[string]bool{
@@ -107,20 +99,18 @@ func TestHides(t *testing.T) {
 		"/error/data/0":        false,
 		"/result/code":         false,
 	} {
-		if got := must(t, rule).Of(a2a.GetTask).HidesError(text(failed, "/error"), "/error"); got != want {
+		if got := rulesOf(t, rule).Of(a2a.GetTask).HidesError(text(failed, "/error"), "/error"); got != want {
 			t.Errorf("%s hides which error it is: %t, want %t", rule, got, want)
 		}
 	}
 }
 
 func TestCovers(t *testing.T) {
-	s := must(t, "/metadata", "/result/x").Of(a2a.GetTask)
+	s := rulesOf(t, "/metadata", "/result/x").Of(a2a.GetTask)
 	for pointer, want := range map[string]bool{
 		"/result/metadata/a/b": true, "/result/metadata": true, "/result/id": false, "": false, "/result/x": true,
 	} {
-		if got := s.Covers(text(`{}`, "/result"), pointer); got != want {
-			t.Errorf("%s is covered: %t, want %t", pointer, got, want)
-		}
+		expect.Equal(t, pointer+" is covered", want, s.Covers(text(`{}`, "/result"), pointer))
 	}
 }
 
@@ -140,16 +130,14 @@ func TestCheck(t *testing.T) {
 		{"/metadata/took", was, now, ""},
 	} {
 		var got []string
-		for _, m := range must(t, test.rule).Of(a2a.GetTask).Check([]Text{text(test.was, "")}, []Text{text(test.now, "")}) {
+		for _, m := range rulesOf(t, test.rule).Of(a2a.GetTask).Check([]Text{text(test.was, "")}, []Text{text(test.now, "")}) {
 			now := m.Now
 			if m.Missing {
 				now = "missing"
 			}
-			got = append(got, fmt.Sprintf("%s %s %s %s", m.Named(), m.Was, now, m.Rule.Origin()))
+			got = append(got, fmt.Sprintf("%s %s %s %s", m.Named(), m.Was, now, m.Rule.origin))
 		}
-		if got := strings.Join(got, ", "); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.rule, got, test.want)
-		}
+		expect.Equal(t, test.rule, test.want, strings.Join(got, ", "))
 	}
 }
 
@@ -164,7 +152,7 @@ func head(status int, name, value string) Head {
 }
 
 func TestHeads(t *testing.T) {
-	rules := must(t, "header[content-type]=application/.*json", "status=20.", "header[X-Old]=v", "GetTask:header[Server]")
+	rules := rulesOf(t, "header[content-type]=application/.*json", "status=20.", "header[X-Old]=v", "GetTask:header[Server]")
 	s := rules.Of(a2a.SendMessage)
 	if !s.HidesHeader("Content-Type") || !s.HidesStatus() || s.HidesHeader("Server") {
 		t.Error("the rules about heads are not those of SendMessage")
@@ -184,26 +172,20 @@ func TestHeads(t *testing.T) {
 		for _, m := range s.CheckHead(was, test.now) {
 			got += m.Named() + " " + m.Now
 		}
-		if got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		expect.Equal(t, "", test.want, got)
 	}
 }
 
 // Each place counts once, and rules that never applied are told.
 func TestCounts(t *testing.T) {
-	rules := must(t, "/metadata/*", "GetTask:/result/id", "ListTasks:/x", "header[Server]", "/metadata/*", "/metadata/c=3")
+	rules := rulesOf(t, "/metadata/*", "GetTask:/result/id", "ListTasks:/x", "header[Server]", "/metadata/*", "/metadata/c=3")
 	s := rules.Of(a2a.GetTask)
 	was := text(`{"result":{"id":"t","metadata":{"a":1,"b":2}}}`, "/result")
 	now := text(`{"result":{"id":"t","metadata":{"a":1,"b":2,"c":3}}}`, "/result")
 	s.Note([]Text{was}, []Text{now}, Head{}, head(200, "Server", "s"))
-	if got, want := rules.Count(), (Count{Ignored: 5, Rules: 3, Matched: 1}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	expect.Equal(t, "", (Count{Ignored: 5, Rules: 3, Matched: 1}), rules.Count())
 	want := []string{"rules:3: the rule ListTasks:/x never applied: nothing that was compared has this place"}
-	if diff := cmp.Diff(want, rules.Stale()); diff != "" {
-		t.Errorf("stale rules: %s", diff)
-	}
+	expect.Same(t, "stale rules", want, rules.Stale())
 }
 
 func TestNoRules(t *testing.T) {
@@ -221,7 +203,7 @@ func TestNoRules(t *testing.T) {
 		s.HidesHeader("A") || len(s.Check([]Text{in}, []Text{in})) > 0 || len(s.CheckHead(Head{}, Head{})) > 0 {
 		t.Error("a nil scope hides something")
 	}
-	if s := must(t, "GetTask:/a").Of(a2a.SendMessage); s != nil {
+	if s := rulesOf(t, "GetTask:/a").Of(a2a.SendMessage); s != nil {
 		t.Errorf("the rules of GetTask are those of SendMessage: %v", s.rules)
 	}
 }
@@ -252,12 +234,8 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", test.text, err, test.want)
 		}
 	}
-	if _, err := ParseIgnore("/x=y"); err == nil || !strings.Contains(err.Error(), "belongs to --match") {
-		t.Errorf("an expression in --ignore: %v", err)
-	}
-	if _, err := ParseMatch("/x"); err == nil || !strings.Contains(err.Error(), "has no expression") {
-		t.Errorf("no expression in --match: %v", err)
-	}
+	expect.ErrorHas(t, "an expression in --ignore", "belongs to --match", expect.Err(ParseIgnore("/x=y")))
+	expect.ErrorHas(t, "no expression in --match", "has no expression", expect.Err(ParseMatch("/x")))
 	for _, in := range []string{"/x\xff", strings.Repeat("x", maxLine+1)} {
 		_, err := Read(strings.NewReader("/a\n"+in), "n.txt")
 		if err == nil || !strings.HasPrefix(err.Error(), "n.txt:2: the line") {
@@ -268,13 +246,10 @@ func TestMessages(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	in := "\ufeff# all of it\r\n/a # why\r\n\n\t GetTask:/b#c=x#y\t# because\n#/d\n  5.response.event[2]#/e=a b  \n"
-	rules, err := Read(strings.NewReader(in), "n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(Read(strings.NewReader(in), "n"))(t)
 	var got []string
 	for _, r := range rules {
-		got = append(got, r.String()+"|"+r.expression()+"|"+r.Origin())
+		got = append(got, r.String()+"|"+r.wanted+"|"+r.origin)
 	}
 	want := []string{"/a||n:2", "GetTask:/b#c=x#y|x#y|n:4", "5.response.event[2]#/e=a b|a b|n:6"}
 	if !slices.Equal(got, want) {

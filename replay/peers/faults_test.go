@@ -130,7 +130,7 @@ func bear(t *testing.T, play func(*testing.T, []faultCase) []faultOutcome) map[s
 	defer running.Stop()
 	agent := must.Get(url.Parse(running.URL))(t)
 	memory := capture.NewMemory(capture.Info{})
-	opts := proxy.Options{Recorder: recording.New(recording.Options{Sink: memory})}
+	opts := proxy.Options{NoCallers: true, Recorder: recording.New(recording.Options{Sink: memory})}
 	for i, f := range borne {
 		name := fmt.Sprintf("t%d", i)
 		opts.Taps = append(opts.Taps, proxy.TapSpec{Name: name, Agent: agent, Listen: "127.0.0.1:0"})

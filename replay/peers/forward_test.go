@@ -35,6 +35,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/forward"
 	"a2atap/proxy/must"
 	"a2atap/proxy/record"
@@ -191,7 +192,7 @@ func startForward(t *testing.T, own *x509.Certificate) *forwarded {
 	must.Do(t, os.WriteFile(f.trustFile, trusted, 0o600))
 	f.recording = record.New(f.memory, record.Options{
 		Proxy: proxy.Options{
-			RootCAs: theirs, Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+			RootCAs: theirs, NoCallers: true, Forward: &forward.Spec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
 			OnNotice: func(text string) { t.Errorf("the user was told: %s", text) },
 		},
 		Redact: redact.Options{Keep: true},
@@ -210,9 +211,7 @@ func (f *forwarded) check(t *testing.T, pair Pair, agent *httptest.Server) {
 	t.Helper()
 	f.client.CloseIdleConnections()
 	agent.CloseClientConnections()
-	if err := f.recording.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, f.recording.Close(t.Context()))
 	for _, x := range capturetest.ReadAll(t, f.memory) {
 		if x.Client.Name != "traveller" || x.Agent.URL != agent.URL {
 			t.Errorf("%s: from %s to %s", title(x), x.Client.Name, x.Agent.URL)

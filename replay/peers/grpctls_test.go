@@ -28,6 +28,7 @@ import (
 	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 )
@@ -70,9 +71,7 @@ func TestServicesOnTLS(t *testing.T) {
 				}
 				got := Play(t, Pair{pair.Client, Agent{Start: func(testing.TB) Running { return agent }}, GRPC}, Direct)
 				golden(t, pair, got.Seen)
-				if err := recording.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.OK(t, recording.Close(t.Context()))
 				checkCalls(t, pair, memory)
 			})
 		}
@@ -98,8 +97,8 @@ func startTapOnTLS(t *testing.T, authority *ca.Authority, service string) (*capt
 	memory := capture.NewMemory(capture.Info{})
 	recording := record.New(memory, record.Options{
 		Proxy: proxy.Options{
-			Taps:     []proxy.TapSpec{{Name: "agent", Agent: &url.URL{Scheme: "https", Host: service}, Listen: "127.0.0.1:0"}},
-			RootCAs:  roots,
+			Taps:    []proxy.TapSpec{{Name: "agent", Agent: &url.URL{Scheme: "https", Host: service}, Listen: "127.0.0.1:0"}},
+			RootCAs: roots, NoCallers: true,
 			OnNotice: func(text string) { t.Errorf("the user was told: %s", text) },
 		},
 		Redact: redact.Options{Keep: true},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"a2atap/proxy/must"
 )
 
 // A hop is the simplest intermediary that a client may meet: an ordinary reverse proxy that, if told so, puts its own
@@ -28,10 +30,7 @@ type hop struct {
 // route implements [Route].
 func (h *hop) route(t testing.TB, agentURL string) string {
 	t.Helper()
-	target, err := url.Parse(agentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(agentURL))(t)
 	transport := &http.Transport{DialContext: h.dial, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	server := httptest.NewUnstartedServer(nil)

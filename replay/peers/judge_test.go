@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
@@ -19,6 +17,7 @@ import (
 	"a2atap/proxy/capture/jsonl"
 	captures "a2atap/proxy/capture/open"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -34,9 +33,7 @@ func checkExports(t *testing.T, exchanges []*capture.Exchange, want *judgment.Re
 		must.Do(t, export(file, begin, exchanges))
 		src := must.Get(captures.File(file))(t)
 		same(t, "from "+format, want, judge(t, src))
-		if err := src.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, src.Close())
 	}
 }
 
@@ -91,9 +88,8 @@ func checkReading(t *testing.T, src capture.Source, want *judgment.Result) {
 // same demands the same findings and the same coverage, in whatever order.
 func same(t *testing.T, how string, want, got *judgment.Result) {
 	t.Helper()
-	if diff := gocmp.Diff(whole(want), whole(got)); diff != "" {
-		t.Errorf("judged %s, the result is another than of the closed capture (-closed +%[1]s):\n%s", how, diff)
-	}
+	expect.Same(t, "judged "+how+", the result is another than of the closed capture",
+		whole(want), whole(got))
 }
 
 // whole writes out all that a result says, but for the names of the captures.

@@ -21,7 +21,10 @@ import (
 )
 
 // TestProbedOverGRPC asks agents of the SDKs in Go, over gRPC alone.
-func TestProbedOverGRPC(t *testing.T) { probeOverGRPC(t, Go03GRPCAgent, Go2GRPCAgent) }
+func TestProbedOverGRPC(t *testing.T) {
+	t.Parallel()
+	probeOverGRPC(t, Go03GRPCAgent, Go2GRPCAgent)
+}
 
 // probeOverGRPC is probeAgents with files of their own for agents that speak gRPC alone.
 func probeOverGRPC(t *testing.T, agents ...Agent) {

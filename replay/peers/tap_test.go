@@ -55,7 +55,7 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 	tp.recording = record.New(store, record.Options{
 		Proxy: proxy.Options{
 			Taps:      []proxy.TapSpec{{Name: tp.agent, Agent: agent, Listen: "127.0.0.1:0"}},
-			NoRewrite: tp.noRewrite, Webhooks: tp.webhooks,
+			NoRewrite: tp.noRewrite, NoCallers: true, Webhooks: tp.webhooks,
 			OnTap:    func(further *proxy.Tap) { tp.note(&tp.further, further.Name()) },
 			OnNotice: func(text string) { tp.note(&tp.notices, text) },
 		},

@@ -62,7 +62,8 @@ type recording struct {
 	texts     map[string]string // places of parameters, and names: each is kept once
 }
 
-// load reads what went to an agent, or to all if it has no name, and remembers the exchanges that are to be kept.
+// load reads what went to an agent, or to all if it has no name, and remembers the exchanges that are to be kept. These
+// follow each other: nothing waits for one that is not played.
 func load(ctx context.Context, src capture.Source, agent string, keep func(*capture.Exchange) bool) (*recording, error) {
 	s := &recording{src: src, ids: map[string]maker{}, texts: map[string]string{}}
 	last := map[string]*exchange{}
@@ -77,11 +78,9 @@ func load(ctx context.Context, src capture.Source, agent string, keep func(*capt
 		if agent != "" && !Is(x.Agent.Name, agent) {
 			continue
 		}
-		if a := s.read(x); a != nil {
+		if a := s.read(x); a != nil && (keep == nil || keep(x)) {
 			a.follow(last)
-			if keep == nil || keep(x) {
-				s.exchanges = append(s.exchanges, a)
-			}
+			s.exchanges = append(s.exchanges, a)
 		}
 	}
 	s.texts = nil

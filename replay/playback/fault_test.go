@@ -10,6 +10,8 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
 )
@@ -79,9 +81,7 @@ func TestParseFaults(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v (-want +got):\n%s", test.text, err, diff)
 		}
-		if got.String() != test.says {
-			t.Errorf("%q says %q; want %q", test.text, got, test.says)
-		}
+		expect.Equal(t, test.text, test.says, got.String())
 	}
 }
 
@@ -145,9 +145,7 @@ func lifecycle(t *testing.T, w way) *capture.Memory {
 	return record(t, w.start(t), func(tapURL string) {
 		c := connect(t, tapURL, w.protocol)
 		r := send(t, c, "task-lifecycle")
-		if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Get(t.Context(), r.ID, nil))(t)
 	})
 }
 
@@ -168,9 +166,7 @@ func TestErrors(t *testing.T) {
 				{"503", 0, 0, 503, 503},
 			} {
 				fault, err := playback.ParseError("SendMessage=" + test.code + "@1")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				p, origin := perform(t, src, playback.Options{
 					Faults: []playback.Disruption{fault}, OnMiss: func(m playback.Miss) { t.Error(m) },
 				})
@@ -231,9 +227,7 @@ func TestDropsAndDelays(t *testing.T) {
 				t.Errorf("%v after %s; want an answer after %s", err, time.Since(begun), delay)
 			}
 			want := []string{"fault made here: answered 1ms later", "fault made here: answered 20ms later"}
-			if diff := cmp.Diff(want, m.take()); diff != "" {
-				t.Errorf("marks (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "marks", want, m.take())
 			if r := p.Report(); r.Dropped != 1 || r.Delayed != 4 || r.Missed > 0 {
 				t.Errorf("%+v", r)
 			}

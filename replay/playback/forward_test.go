@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
@@ -19,8 +21,7 @@ import (
 
 func forwardTo(t testing.TB, agentURL string) *playback.Forward {
 	t.Helper()
-	u := must.Get(url.Parse(agentURL))(t)
-	return playback.NewForward(u, nil)
+	return playback.NewForward(must.Get(url.Parse(agentURL))(t), nil)
 }
 
 // What nothing matches is answered by the live agent, whatever its path; the rest as it was recorded.
@@ -58,9 +59,8 @@ func TestForward(t *testing.T) {
 			if got := n.take(); len(got) > 0 {
 				t.Errorf("notices %q", got)
 			}
-			if task, err := c.Get(t.Context(), live, nil); err != nil || task.Status.State != client.Completed {
-				t.Errorf("the live agent's task: %v, %v", task, err)
-			}
+			expect.Equal(t, "the live agent's task",
+				client.Completed, must.Get(c.Get(t.Context(), live, nil))(t).Status.State)
 			// The live agent does not know the task of the recording.
 			var refused *client.Error
 			if _, err := c.Cancel(t.Context(), r.ID, nil); !errors.As(err, &refused) {
@@ -137,9 +137,7 @@ func TestForwardedCardLeadsBack(t *testing.T) {
 
 // A live agent that is not there is named, to the client in its protocol.
 func TestForwardToNobody(t *testing.T) {
-	s := httptest.NewServer(nil)
-	gone := s.URL
-	s.Close()
+	gone := "http://" + nobody.Address(t)
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			n := newTold()
@@ -170,10 +168,7 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 	}
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{NewID: ids()}), func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10)
-		r := send(t, c, "task-lifecycle")
-		if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, expect.Err(c.Get(t.Context(), send(t, c, "task-lifecycle").ID, nil)))
 	})
 	n := newTold()
 	p, origin := perform(t, src, playback.Options{
@@ -182,9 +177,7 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 	})
 	c := connect(t, origin+"/spec", client.JSONRPC10)
 	r := send(t, c, "multi-turn") // other words: forwarded
-	if task, err := c.Get(t.Context(), r.ID, nil); err != nil || task.Status.State != client.InputRequired {
-		t.Errorf("%v, %v; want the live agent's task, which waits for input", task, err)
-	}
+	expect.Equal(t, "", client.InputRequired, must.Get(c.Get(t.Context(), r.ID, nil))(t).Status.State)
 	if got := n.take(); len(got) != 1 || !strings.Contains(got[0], r.ID+", as the recording has") {
 		t.Errorf("notices %q; %s", got, p.Report().Misses)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -45,9 +46,7 @@ func TestAnswerIsGone(t *testing.T) {
 	r := httptest.NewRequest("POST", "/rpc", strings.NewReader(ask))
 	r.Header.Set("Content-Type", "application/json")
 	p.ServeHTTP(w, r)
-	if body := w.Body.String(); !strings.Contains(body, "read exchange 1 of the capture again: the file is gone") {
-		t.Errorf("the answer is %s", body)
-	}
+	expect.Contains(t, "the answer", "read exchange 1 of the capture again: the file is gone", w.Body.String())
 	if got := p.Report(); got.Served != 0 || got.Missed != 1 {
 		t.Errorf("%s", got.Verdict())
 	}

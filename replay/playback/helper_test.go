@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
@@ -26,10 +27,7 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 // perform plays a capture on a real socket until the test ends, and returns the player and its origin.
 func perform(t testing.TB, src capture.Source, o playback.Options) (*playback.Player, string) {
 	t.Helper()
-	p, err := playback.New(t.Context(), src, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(playback.New(t.Context(), src, o))(t)
 	s := agenttest.Serve(p)
 	t.Cleanup(func() {
 		s.Close()
@@ -95,7 +93,7 @@ func (n *told) wait(t testing.TB, count int) []string {
 	for range count {
 		select {
 		case <-n.came:
-		case <-time.After(30 * time.Second):
+		case <-time.After(must.Patience):
 			t.Fatal("no notice came")
 		}
 	}

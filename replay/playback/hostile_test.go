@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
@@ -65,17 +66,14 @@ func TestPlaybackForHostileClients(t *testing.T) {
 	huge := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", endless{}))(t)
 	res, err := transport.RoundTrip(huge)
 	if err == nil {
-		if res.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("a request without an end is answered with %s", res.Status)
-		}
+		expect.Equal(t, "a request without an end is answered with "+res.Status,
+			http.StatusRequestEntityTooLarge, res.StatusCode)
 		res.Body.Close()
 	}
 	c := connect(t, origin+"/spec", client.JSONRPC10)
 	send(t, c, "hello")
 	hold.Close()
-	if err := <-answered; err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, <-answered)
 	if r := p.Report(); r.Served != 2 || r.Missed != 1 {
 		t.Errorf("%s", r.Verdict())
 	}

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/playback"
@@ -55,16 +54,12 @@ func TestPlaybackForOtherWords(t *testing.T) {
 				was = tell(t, tapURL, w.protocol, recorded...)
 			})
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
-			if diff := cmp.Diff(was, tell(t, origin+"/"+w.agent, w.protocol, recorded...)); diff != "" {
-				t.Errorf("with the same words (-recorded +played):\n%s", diff)
-			}
+			expect.Same(t, "with the same words", was, tell(t, origin+"/"+w.agent, w.protocol, recorded...))
 			if r := p.Report(); r.Ignored > 0 {
 				t.Errorf("with the same words: %s", r.Verdict())
 			}
 			p, origin = perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
-			if diff := cmp.Diff(was, tell(t, origin+"/"+w.agent, w.protocol, others...)); diff != "" {
-				t.Errorf("with other words (-recorded +played):\n%s", diff)
-			}
+			expect.Same(t, "with other words", was, tell(t, origin+"/"+w.agent, w.protocol, others...))
 			r := p.Report()
 			if r.Differed != 3 || !strings.Contains(r.Verdict(), "; ignored: ") {
 				t.Errorf("%s; want 3 requests that differ", r.Verdict())
@@ -107,7 +102,6 @@ func TestMatch(t *testing.T) {
 			}
 		}
 	}
-	if _, err := playback.New(t.Context(), src, playback.Options{Match: "words"}); err == nil {
-		t.Error("an unknown match is taken")
-	}
+	expect.Error(t, "an unknown match is taken",
+		expect.Err(playback.New(t.Context(), src, playback.Options{Match: "words"})))
 }

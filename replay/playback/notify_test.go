@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
 )
@@ -98,7 +99,7 @@ func (h *hook) wait(t *testing.T, n int) []string {
 	for range n {
 		select {
 		case <-h.told:
-		case <-time.After(30 * time.Second):
+		case <-time.After(must.Patience):
 			t.Fatal("no notification came")
 		}
 	}
@@ -151,8 +152,7 @@ func TestNotificationsGoToTheirWebhooks(t *testing.T) {
 // A notification that is refused, or whose webhook is elsewhere, is named without what its URL may hide.
 func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	refuses := newHook(t, http.StatusForbidden)
-	gone := httptest.NewServer(nil)
-	gone.Close()
+	gone := "http://" + nobody.Address(t)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a redirect is followed: %s %s", r.Method, r.URL)
 	}))
@@ -162,7 +162,7 @@ func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	for _, test := range []struct{ name, url, at, why string }{
 		{"refused", refuses.url + "/secret?token=x", refuses.url, "it answers 403 Forbidden"},
 		{"redirected", leads.URL + "/secret", leads.URL, "it answers 307 Temporary Redirect"},
-		{"nobody there", gone.URL + "/secret", gone.URL, "connection refused"},
+		{"nobody there", gone + "/secret", gone, "connection refused"},
 		{"on another machine", "http://192.0.2.1:9/secret", "http://192.0.2.1:9", "not on this machine; add --allow-remote"},
 		{"all addresses", "http://0.0.0.0:9/secret", "http://0.0.0.0:9", "not on this machine; add --allow-remote"},
 		{"not http", "gopher://127.0.0.1:9/secret", "gopher://127.0.0.1:9", "unsupported protocol scheme"},

@@ -11,7 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
 	"a2atap/replay/internal/agenttest"
@@ -30,10 +34,7 @@ func (d *diary) add(what string, v any, err error) {
 	if err != nil {
 		refusal = err.Error()
 	}
-	text, jsonErr := json.Marshal(v)
-	if jsonErr != nil {
-		d.t.Fatal(jsonErr)
-	}
+	text := must.Get(json.Marshal(v))(d.t)
 	d.lines = append(d.lines, fmt.Sprintf("%s %s %s", what, text, refusal))
 }
 
@@ -119,9 +120,7 @@ func TestPlaybackGivesTheRecordedRun(t *testing.T) {
 			src := record(t, w.start(t),
 				func(tapURL string) { was = talk(t, tapURL, w.protocol) })
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
-			if diff := cmp.Diff(was, talk(t, origin+"/"+w.agent, w.protocol)); diff != "" {
-				t.Errorf("what the client saw (-recorded +played):\n%s", diff)
-			}
+			expect.Same(t, "what the client saw", was, talk(t, origin+"/"+w.agent, w.protocol))
 			if r := p.Report(); r.Missed > 0 || len(r.Unused) > 0 || r.Served != r.Exchange {
 				t.Errorf("%s; unused %v, misses %v", r.Verdict(), r.Unused, r.Misses)
 			}
@@ -143,18 +142,13 @@ func TestPlaybackChangesTheBinding(t *testing.T) {
 				binding, _ := a2a.ParseBinding(to.Binding)
 				p, origin := perform(t, src, playback.Options{Binding: binding})
 				now := talk(t, origin+"/spec", to)
-				card, err := http.Get(origin + "/spec/.well-known/agent-card.json")
-				if err != nil {
-					t.Fatal(err)
-				}
+				card := must.Get(http.Get(origin + "/spec/.well-known/agent-card.json"))(t)
 				card.Body.Close()
 				http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 				if tag := card.Header.Get("ETag"); !strings.HasSuffix(tag, "-"+binding.String()+`"`) {
 					t.Errorf("a card that offers something else has the tag %s", tag)
 				}
-				if diff := cmp.Diff(kinds(was), kinds(now)); diff != "" {
-					t.Errorf("what the client saw (-recorded +played):\n%s", diff)
-				}
+				expect.Same(t, "what the client saw", kinds(was), kinds(now))
 				if r := p.Report(); r.Missed > 0 {
 					t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
 				}
@@ -222,22 +216,14 @@ func TestPlaybackKeepsStates(t *testing.T) {
 		c := connect(t, tapURL, client.JSONRPC10)
 		r := send(t, c, "multi-turn")
 		for range 3 {
-			if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, expect.Err(c.Get(t.Context(), r.ID, nil)))
 		}
-		if _, err := c.Cancel(t.Context(), r.ID, nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := c.Get(t.Context(), r.ID, nil); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, expect.Err(c.Cancel(t.Context(), r.ID, nil)))
+		expect.OK(t, expect.Err(c.Get(t.Context(), r.ID, nil)))
 	})
 	get := func(t *testing.T, c *client.Client, id string, want client.State) {
 		t.Helper()
-		if got, err := c.Get(t.Context(), id, nil); err != nil || got.Status.State != want {
-			t.Errorf("got %+v, %v; want state %s", got, err, want)
-		}
+		expect.Equal(t, "", want, must.Get(c.Get(t.Context(), id, nil))(t).Status.State)
 	}
 	for name, polls := range map[string]int{"fewer": 1, "more": 7} {
 		t.Run(name, func(t *testing.T) {
@@ -247,9 +233,7 @@ func TestPlaybackKeepsStates(t *testing.T) {
 			for range polls {
 				get(t, c, r.ID, client.InputRequired)
 			}
-			if _, err := c.Cancel(t.Context(), r.ID, nil); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, expect.Err(c.Cancel(t.Context(), r.ID, nil)))
 			get(t, c, r.ID, client.Canceled)
 		})
 	}
@@ -264,6 +248,23 @@ func TestPlaybackKeepsStates(t *testing.T) {
 	})
 }
 
+// What was done to a task in exchanges that are not played is not waited for.
+func TestPlaybackOfSomeExchanges(t *testing.T) {
+	var id string
+	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10)
+		id = send(t, c, "multi-turn").ID
+		expect.OK(t, expect.Err(c.Cancel(t.Context(), id, nil)))
+		expect.OK(t, expect.Err(c.Get(t.Context(), id, nil)))
+	})
+	_, origin := perform(t, src, playback.Options{Keep: func(x *capture.Exchange) bool {
+		o := reading.Read(x).Call.Operation
+		return o == a2a.GetCard || o == a2a.GetTask
+	}})
+	task := must.Get(connect(t, origin+"/spec", client.JSONRPC10).Get(t.Context(), id, nil))(t)
+	expect.Equal(t, "state", client.Canceled, task.Status.State)
+}
+
 // The context that a live client chooses comes back to it.
 func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 	talk := func(agentURL, contextID string) (string, error) {
@@ -276,15 +277,11 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 		return r.Task.ContextID, nil
 	}
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{}), func(tapURL string) {
-		if _, err := talk(tapURL, "recorded-context-1"); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, expect.Err(talk(tapURL, "recorded-context-1")))
 	})
 	_, origin := perform(t, src, playback.Options{})
 	for _, id := range []string{"live-context-1", "live-context-2", "live-context-1"} {
-		if got, err := talk(origin+"/spec", id); err != nil || got != id {
-			t.Errorf("context %q, %v; want %q", got, err, id)
-		}
+		expect.Equal(t, "context", id, must.Get(talk(origin+"/spec", id))(t))
 	}
 }
 
@@ -295,9 +292,7 @@ func TestPlaybackStreams(t *testing.T) {
 	src := record(t, agenttest.Start(t, "spec", refagent.Options{StepTime: step}), func(tapURL string) {
 		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
 			client.SendOptions{}) {
-			if err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, err)
 		}
 	})
 	m, verdict := &marks{}, ""

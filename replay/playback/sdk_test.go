@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/peers"
 	"a2atap/replay/playback"
@@ -38,8 +37,7 @@ func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	run := func(c peers.Client, agentURL string) []string {
-		seen := must.Get(c.Run(ctx, t, agentURL, pair.Binding, hook.URL))(t)
-		return peers.Lines(seen, agentURL, hook.URL)
+		return peers.Lines(must.Get(c.Run(ctx, t, agentURL, pair.Binding, hook.URL))(t), agentURL, hook.URL)
 	}
 	var was []string
 	src := record(t, pair.Agent.Start(t).URL, func(tapURL string) { was = run(pair.Client, tapURL) })
@@ -47,9 +45,7 @@ func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
 		was = run(to, pair.Agent.Start(t).URL)
 	}
 	p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
-	if diff := cmp.Diff(was, run(to, origin)); diff != "" {
-		t.Errorf("what the client saw (-at the agent +played):\n%s", diff)
-	}
+	expect.Same(t, "what the client saw", was, run(to, origin))
 	if r := p.Report(); r.Missed > 0 || r.Served == 0 || r.Undelivered > 0 {
 		t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
 	}
@@ -75,9 +71,7 @@ func TestPlaybackAcrossBindingsForSDKClients(t *testing.T) {
 			was := run(way.to, way.to.Agent.Start(t).URL)
 			binding, _ := a2a.ParseBinding(way.to.Binding)
 			p, origin := perform(t, src, playback.Options{Binding: binding})
-			if diff := cmp.Diff(was, run(way.to, origin)); diff != "" {
-				t.Errorf("what the client saw (-at the agent +played):\n%s", diff)
-			}
+			expect.Same(t, "what the client saw", was, run(way.to, origin))
 			if r := p.Report(); r.Missed > 0 || r.Undelivered > 0 {
 				t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
 			}

@@ -65,7 +65,7 @@ func (r *receiver) completed(t *testing.T) {
 			if strings.Contains(strings.ToLower(body), "completed") {
 				return
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(must.Patience):
 			t.Fatal("no notification says that the task is completed")
 		}
 	}
@@ -76,10 +76,8 @@ func pushed(t *testing.T, agentURL string, p client.Protocol, hook *receiver) {
 	t.Helper()
 	c := connect(t, agentURL, p)
 	r := send(t, c, "multi-turn")
-	if _, err := c.CreatePush(t.Context(),
-		client.PushConfig{TaskID: r.ID, URL: hook.url, Token: "live-token"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.CreatePush(t.Context(),
+		client.PushConfig{TaskID: r.ID, URL: hook.url, Token: "live-token"}))(t)
 	m := client.Text("done")
 	m.TaskID, m.ContextID = r.ID, r.ContextID
 	must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t)

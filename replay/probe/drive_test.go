@@ -3,6 +3,7 @@ package probe
 import (
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/client"
 )
 
@@ -29,7 +30,5 @@ func TestExampleFits(t *testing.T) {
 	if got, _ := example(AsksBack, card, []string{"weather", "greeter"}); got != "rain?" {
 		t.Errorf("a skill that is not to be used is asked: %q", got)
 	}
-	if got := Natural.prompt(TakesLong, &client.Card{}, nil); got != "hello" {
-		t.Errorf("without examples: %q", got)
-	}
+	expect.Equal(t, "without examples", "hello", Natural.prompt(TakesLong, &client.Card{}, nil))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
@@ -57,8 +58,6 @@ func TestLearn(t *testing.T) {
 		}
 		ask(t, url, probe.Options{Sink: two, Seq: last, Name: name})
 	}
-	if _, err := probe.Learn(t.Context(), two, "c", "http://elsewhere.example"); err == nil ||
-		!strings.Contains(err.Error(), "(a, b)") {
-		t.Errorf("one of several agents: %v", err)
-	}
+	expect.ErrorHas(t, "one of several agents",
+		"(a, b)", expect.Err(probe.Learn(t.Context(), two, "c", "http://elsewhere.example")))
 }

@@ -28,8 +28,7 @@ func outcomes(t *testing.T, card *client.Card, words ...string) *probe.Report {
 		status := probe.Pass
 		if id != word {
 			status = probe.Failed
-			copied := *scenario
-			scenario = &copied
+			scenario = new(*scenario)
 			scenario.Levels, scenario.Level = nil, analysis.Must
 			switch word[0] {
 			case '~':

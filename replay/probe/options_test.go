@@ -3,6 +3,7 @@ package probe_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -39,9 +41,7 @@ func TestKeepChoosesCases(t *testing.T) {
 		t.Errorf("%d results of %d cases", len(report.Results), cases)
 	}
 	for _, r := range report.Results {
-		if r.Protocol != client.REST10 {
-			t.Errorf("%s was asked", r.Test)
-		}
+		expect.Equal(t, fmt.Sprintf("%s was asked", r.Test), client.REST10, r.Protocol)
 	}
 }
 
@@ -131,9 +131,7 @@ func TestNobodyThere(t *testing.T) {
 	defer client.Close()
 	for _, noCard := range []bool{false, true} {
 		_, err := probe.Run(t.Context(), "http://"+client.LocalAddr().String(), probe.Options{NoCard: noCard, Wait: time.Millisecond})
-		if err == nil || !strings.Contains(err.Error(), "--wait") {
-			t.Errorf("no card %v: error %v", noCard, err)
-		}
+		expect.ErrorHas(t, fmt.Sprintf("no card %v", noCard), "--wait", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
@@ -35,12 +36,9 @@ func TestTaskThatTakesTooLong(t *testing.T) {
 		},
 	}
 	for limit, want := range map[time.Duration]probe.Status{0: probe.Pass, 20 * time.Millisecond: probe.Failed} {
-		report, err := probe.Run(t.Context(), url, probe.Options{
+		report := must.Get(probe.Run(t.Context(), url, probe.Options{
 			Scenarios: []*probe.Scenario{wait}, Timeout: limit, Client: client.Options{Timeout: 30 * time.Second},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		r := report.Results[0]
 		if r.Status != want || limit == 0 && within != time.Minute || limit > 0 && within != limit {
 			t.Errorf("limit %v: %s within %v, want %s", limit, r.Status, within, want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
@@ -23,12 +24,9 @@ func TestTwentyRunsAreOne(t *testing.T) {
 			url := agenttest.Start(t, agent.name, refagent.Options{Push: agent.push, StepTime: time.Millisecond})
 			var first map[string]probe.Status
 			for run := range 20 {
-				report, err := probe.Run(t.Context(), url, probe.Options{
+				report := must.Get(probe.Run(t.Context(), url, probe.Options{
 					Scenarios: suite(t), Parallel: 4, Timeout: 20 * time.Second,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))(t)
 				now := make(map[string]probe.Status, len(report.Results))
 				for _, r := range report.Results {
 					now[r.Test] = r.Status

@@ -240,9 +240,7 @@ func TestFailures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.o.Mode = Stream
 			a, err := Ask(t.Context(), agent(t, tt.script), client.Text("x"), tt.o)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %q in it", err, tt.want)
-			}
+			expect.ErrorHas(t, "", tt.want, err)
 			if strings.Contains(tt.script, working) && a.TaskID() != "t" {
 				t.Errorf("got %+v, want what there was", a)
 			}
@@ -273,9 +271,7 @@ func TestPatience(t *testing.T) {
 		}
 	}
 	for p, want := range map[progress]time.Duration{notDone: 0, waiting: 30 * time.Second, ended: 5 * time.Second} {
-		if got := (Options{}).patience(p); got != want {
-			t.Errorf("patience %v, want %v", got, want)
-		}
+		expect.Equal(t, "patience", want, (Options{}).patience(p))
 	}
 }
 
@@ -293,16 +289,12 @@ func TestCancel(t *testing.T) {
 		o := Options{Mode: mode, Interval: time.Hour, PollTimeout: time.Hour}
 		o.OnEvent = func(client.Event) error { cancel(); return nil }
 		o.OnPoll = func(*client.Task) error { cancel(); return nil }
-		if _, err := Ask(ctx, c, client.Text("x"), o); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: got %v, want that it was canceled", mode, err)
-		}
+		expect.ErrorIs(t, mode, context.Canceled, expect.Err(Ask(ctx, c, client.Text("x"), o)))
 		cancel()
 	}
 	enough := errors.New("enough")
 	o := Options{Mode: Stream, OnEvent: func(client.Event) error { return enough }}
-	if _, err := Ask(t.Context(), c, client.Text("x"), o); !errors.Is(err, enough) {
-		t.Errorf("got %v, want the caller's own error", err)
-	}
+	expect.ErrorIs(t, "", enough, expect.Err(Ask(t.Context(), c, client.Text("x"), o)))
 }
 
 // Artifacts of 0.1 have no ids: their index tells them apart, and updates name the task as id.

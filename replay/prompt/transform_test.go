@@ -3,9 +3,7 @@ package prompt
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -49,9 +47,7 @@ func TestTransform(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", program, err)
 		}
-		if got := r.Text(); got != want {
-			t.Errorf("%s: got %s, want %s", program, got, want)
-		}
+		expect.Equal(t, program, want, r.Text())
 	}
 }
 
@@ -65,8 +61,7 @@ func TestTransformGivesAResponse(t *testing.T) {
 	} {
 		transform := must.Get(NewTransform(program))(t)
 		r := must.Get(transform.Apply(t.Context(), a))(t)
-		got := must.Get(r.MarshalJSON())(t)
-		expect.Same(t, program, want, string(got))
+		expect.Same(t, program, want, string(must.Get(r.MarshalJSON())(t)))
 	}
 }
 
@@ -75,24 +70,17 @@ func TestTransformFails(t *testing.T) {
 		`.[`: "parse the program", `$nobody`: "compile the program", `import "x" as x; .`: "compile the program",
 		`input`: "compile the program",
 	} {
-		if _, err := NewTransform(program); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", program, err, want)
-		}
+		expect.ErrorHas(t, program, want, expect.Err(NewTransform(program)))
 	}
 	a := &Answer{Mode: Send, Raw: json.RawMessage(`{}`)}
 	for program, want := range map[string]string{
 		`empty`: "it gives nothing", `error("no")`: "run the program: error: no", `.task.id.x | keys`: "run the program",
 		`{} | halt_error`: "run the program",
 	} {
-		transform := must.Get(NewTransform(program))(t)
-		if _, err := transform.Apply(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", program, err, want)
-		}
+		expect.ErrorHas(t, program, want, expect.Err(must.Get(NewTransform(program))(t).Apply(t.Context(), a)))
 	}
 	endless := must.Get(NewTransform(`[repeat(1)]`))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := endless.Apply(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want that time is over", err)
-	}
+	expect.ErrorIs(t, "", context.DeadlineExceeded, expect.Err(endless.Apply(ctx, a)))
 }

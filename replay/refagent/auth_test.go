@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -95,7 +96,7 @@ func TestAuth(t *testing.T) {
 						t.Errorf("%s without credentials: got %d %s", other, resp.StatusCode, text)
 					}
 				}
-				_, text := exchange(t, origin, "GET /.well-known/agent.json")
+				text := bodyOf(t, origin, "GET /.well-known/agent.json")
 				if !strings.Contains(text, authDeclared(agent, tt.auth)) {
 					t.Errorf("the card does not say %s: %s", authDeclared(agent, tt.auth), text)
 				}
@@ -117,11 +118,11 @@ func TestOAuth(t *testing.T) {
 			if agent == "legacy" {
 				base = ""
 			}
-			_, card := exchange(t, origin, "GET "+base+"/.well-known/agent.json")
+			card := bodyOf(t, origin, "GET "+base+"/.well-known/agent.json")
 			if agent != "spec" && agent != "echo" && !strings.Contains(agent, "03") && !strings.Contains(card, "tokenUrl") {
 				t.Errorf("the card does not say where tokens come from: %s", card)
 			}
-			if _, meta := exchange(t, origin, "GET "+base+"/.well-known/oauth-authorization-server"); !strings.Contains(meta,
+			if meta := bodyOf(t, origin, "GET "+base+"/.well-known/oauth-authorization-server"); !strings.Contains(meta,
 				`"token_endpoint":"`+origin+base+`/oauth/token"`) {
 				t.Errorf("metadata: %s", meta)
 			}
@@ -145,21 +146,17 @@ func TestOAuth(t *testing.T) {
 			_, got := ask("\nAuthorization: Basic Y2xpOnMz", "grant_type=client_credentials")
 			token := strings.Split(strings.SplitAfter(got, `"access_token":"`)[1], `"`)[0]
 			calls := func(token string) int {
-				resp, _ := exchange(t, origin, "GET "+base+"/tasks\nA2A-Version: 1.0\nAuthorization: Bearer "+token)
+				resp := headOf(t, origin, "GET "+base+"/tasks\nA2A-Version: 1.0\nAuthorization: Bearer "+token)
 				return resp.StatusCode
 			}
 			if status := calls(token); status == http.StatusUnauthorized {
 				t.Errorf("the token does not let in")
 			}
 			for _, wrong := range []string{"", "x", "9" + token, token + "0"} {
-				if status := calls(wrong); status != http.StatusUnauthorized {
-					t.Errorf("%q lets in: %d", wrong, status)
-				}
+				expect.Equal(t, wrong+" lets in", http.StatusUnauthorized, calls(wrong))
 			}
 			now = now.Add(time.Hour)
-			if status := calls(token); status != http.StatusUnauthorized {
-				t.Errorf("a token of an hour ago lets in: %d", status)
-			}
+			expect.Equal(t, "a token of an hour ago lets in", http.StatusUnauthorized, calls(token))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -16,11 +17,11 @@ const echoCardText = `{"name":"Echo Agent","description":"Answers every message 
 	`"skills":[{"id":"echo","name":"Echo","description":"Sends back the text that it was sent.","tags":["echo","test"]}]}`
 
 func TestCards(t *testing.T) {
-	_, body := exchange(t, serve(t, "echo", refagent.Options{BaseURL: "https://agents.example/"}),
+	body := bodyOf(t, serve(t, "echo", refagent.Options{BaseURL: "https://agents.example/"}),
 		"GET /echo/.well-known/agent-card.json")
 	expect.Same(t, "echo card", echoCardText, body)
 	origin := serve(t, "spec", refagent.Options{Push: true})
-	_, spec := exchange(t, origin, "GET /spec/.well-known/agent-card.json")
+	spec := bodyOf(t, origin, "GET /spec/.well-known/agent-card.json")
 	for _, want := range []string{
 		`"name":"AgentBin Spec Agent"`, `"url":"` + origin + `/spec"`,
 		`"capabilities":{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`,
@@ -35,7 +36,7 @@ func TestCards(t *testing.T) {
 	if strings.Contains(spec, "securityRequirements") || strings.Count(spec, `"tags"`) != 8 {
 		t.Errorf("spec card requires security or has not eight skills: %s", spec)
 	}
-	_, spec03 := exchange(t, serve(t, "spec03", refagent.Options{BaseURL: "http://a.example"}),
+	spec03 := bodyOf(t, serve(t, "spec03", refagent.Options{BaseURL: "http://a.example"}),
 		"GET /spec03/.well-known/agent-card.json")
 	want := `{"protocolVersion":"0.3.0","name":"AgentBin Spec Agent (v0.3)","description":"Shows every way in which a task can go.",` +
 		`"url":"http://a.example/spec03","preferredTransport":"JSONRPC","version":"1.0.0","capabilities":{"streaming":true,"pushNotifications":false},`
@@ -51,9 +52,7 @@ func TestCardCaching(t *testing.T) {
 		"Cache-Control": "public, max-age=3600", "Etag": `"1.0.0"`, "Content-Type": "application/json",
 		"Last-Modified": "Sun, 01 Mar 2026 10:00:00 GMT", "Access-Control-Allow-Origin": "*",
 	} {
-		if got := resp.Header.Get(name); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		expect.Equal(t, name, want, resp.Header.Get(name))
 	}
 	for _, path := range []string{
 		"/spec", "/spec/.well-known/agent.json", "/.well-known/agent-card.json",
@@ -69,37 +68,28 @@ func TestCardCaching(t *testing.T) {
 			t.Errorf("If-None-Match %s: got %d %q, want 304", tag, resp.StatusCode, body)
 		}
 	}
-	if resp, _ := exchange(t, origin,
-		"GET /spec/.well-known/agent-card.json\nIf-None-Match: \"0.9\""); resp.StatusCode != 200 {
-		t.Errorf("another tag: got %d, want 200", resp.StatusCode)
-	}
-	if resp, _ := exchange(t, origin, "POST /spec/.well-known/agent-card.json\n\n{}"); resp.StatusCode != 405 {
-		t.Errorf("POST: got %d, want 405", resp.StatusCode)
-	}
+	expect.Equal(t, "another tag", 200, headOf(t, origin,
+		"GET /spec/.well-known/agent-card.json\nIf-None-Match: \"0.9\"").StatusCode)
+	expect.Equal(t, "POST", 405, headOf(t, origin, "POST /spec/.well-known/agent-card.json\n\n{}").StatusCode)
 }
 
 func TestCrossOrigin(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{})
-	resp, _ := exchange(t, origin,
+	resp := headOf(t, origin,
 		"OPTIONS /spec/message:send\nOrigin: https://page.example\nAccess-Control-Request-Headers: a2a-version, content-type")
 	if resp.StatusCode != 204 || resp.Header.Get("Access-Control-Allow-Origin") != "*" ||
 		resp.Header.Get("Access-Control-Allow-Headers") != "a2a-version, content-type" ||
 		!strings.Contains(resp.Header.Get("Access-Control-Allow-Methods"), "POST") {
 		t.Errorf("preflight: got %d %v", resp.StatusCode, resp.Header)
 	}
-	resp, _ = exchange(t, origin, "GET /health\nOrigin: https://page.example")
-	if !strings.Contains(resp.Header.Get("Access-Control-Expose-Headers"), "A2A-Version") {
-		t.Errorf("answer: got %v, want A2A-Version exposed", resp.Header)
-	}
+	resp = headOf(t, origin, "GET /health\nOrigin: https://page.example")
+	expect.Contains(t, "answer", "A2A-Version", resp.Header.Get("Access-Control-Expose-Headers"))
 }
 
 func TestMux(t *testing.T) {
 	var agents []*refagent.Agent
 	for _, name := range refagent.Names() {
-		a, err := refagent.New(name, fixed())
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(refagent.New(name, fixed()))(t)
 		t.Cleanup(a.Close)
 		agents = append(agents, a)
 	}
@@ -113,23 +103,15 @@ func TestMux(t *testing.T) {
 		if !strings.HasPrefix(want, "{") {
 			want = `"name":"` + want + `"`
 		}
-		if _, body := exchange(t, s.URL, "GET "+path); !strings.Contains(body, want) {
-			t.Errorf("%s: got %s, want %s", path, body, want)
-		}
+		expect.Contains(t, path, want, bodyOf(t, s.URL, "GET "+path))
 	}
 }
 
 func TestUnknownNames(t *testing.T) {
 	_, err := refagent.New("nobody", refagent.Options{})
-	if err == nil || !strings.Contains(err.Error(), "echo, spec, spec03") {
-		t.Errorf("got %v, want the known agents", err)
-	}
+	expect.ErrorHas(t, "", "echo, spec, spec03", err)
 	_, err = refagent.New("spec", refagent.Options{Fault: "stream-close"})
-	if err == nil || !strings.Contains(err.Error(), "stream-closed-on-terminal") {
-		t.Errorf("got %v, want the nearest faults", err)
-	}
+	expect.ErrorHas(t, "", "stream-closed-on-terminal", err)
 	_, err = refagent.New("spec", refagent.Options{Fault: "nothing"})
-	if err == nil || !strings.Contains(err.Error(), "--fault list") {
-		t.Errorf("got %v, want where the faults are listed", err)
-	}
+	expect.ErrorHas(t, "", "--fault list", err)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -237,8 +238,6 @@ func TestGivenCardsThatCannotBe(t *testing.T) {
 		"{": "no card: unexpected", "[]": "no card: it is not a JSON object", "\xff": "not UTF-8",
 	} {
 		_, err := refagent.New("spec", refagent.Options{Card: []byte(text)})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		expect.ErrorHas(t, text, want, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -67,7 +68,7 @@ func tell(r *client.Result) string {
 
 func publicCard(t *testing.T, origin string) map[string]any {
 	t.Helper()
-	_, body := exchange(t, origin, "GET /.well-known/agent.json")
+	body := bodyOf(t, origin, "GET /.well-known/agent.json")
 	var card map[string]any
 	if err := json.Unmarshal([]byte(body), &card); err != nil {
 		t.Fatalf("%v: %s", err, body)
@@ -162,24 +163,18 @@ func TestGivenSkills(t *testing.T) {
 		"nothing": "No matching skill for this request.",
 	} {
 		exchange(t, legacy, legacyCall("/", "tasks/send", legacySend(text, text)))
-		if body := legacyTask(t, legacy, text); !strings.Contains(body, want) {
-			t.Errorf("legacy, %s: got %s, want %s", text, body, want)
-		}
+		expect.Contains(t, "legacy, "+text, want, legacyTask(t, legacy, text))
 		if text == "nothing" {
 			want = "Begin a message"
 		}
-		_, body := exchange(t, older, legacyCall("/spec01", "tasks/send", legacySend(text, text)))
-		if !strings.Contains(body, want) {
-			t.Errorf("spec01, %s: got %s, want %s", text, body, want)
-		}
+		body := bodyOf(t, older, legacyCall("/spec01", "tasks/send", legacySend(text, text)))
+		expect.Contains(t, "spec01, "+text, want, body)
 	}
 	echo := serve(t, "echo", refagent.Options{Card: Given(t, "echo", nil)})
 	c := agenttest.Connect(t, echo+"/echo", client.REST10, client.Options{})
 	for _, text := range []string{"book-flight x", "nothing"} {
-		got, err := c.Send(t.Context(), client.Text(text), client.SendOptions{})
-		if err != nil || tell(got) != "message Echo: "+text {
-			t.Errorf("echo: got %s, %v", tell(got), err)
-		}
+		expect.Equal(t, "echo",
+			"message Echo: "+text, tell(must.Get(c.Send(t.Context(), client.Text(text), client.SendOptions{}))(t)))
 	}
 }
 
@@ -192,20 +187,16 @@ func TestGivenCapabilities(t *testing.T) {
 		if agent == "spec03" {
 			params, method = message03("book-flight"), "message/stream"
 		}
-		_, body := exchange(t, origin, "POST /"+agent+v10Header+rpc("1", method, params))
-		if !strings.Contains(body, "-32004") {
-			t.Errorf("%s streams: %s", agent, body)
-		}
+		body := bodyOf(t, origin, "POST /"+agent+v10Header+rpc("1", method, params))
+		expect.Contains(t, agent+" streams", "-32004", body)
 	}
 	origin := serve(t, "spec", refagent.Options{Card: Given(t, "spec", nil)})
-	_, body := exchange(t, origin, "GET /spec/extendedAgentCard\nAuthorization: Bearer agentbin-test-token")
-	if !strings.Contains(body, "UNSUPPORTED_OPERATION") {
-		t.Errorf("the extended card: %s", body)
-	}
+	body := bodyOf(t, origin, "GET /spec/extendedAgentCard\nAuthorization: Bearer agentbin-test-token")
+	expect.Contains(t, "the extended card", "UNSUPPORTED_OPERATION", body)
 	for media, want := range map[string]string{
 		"text/csv": "completed", "application/json": "takes text/plain, text/csv",
 	} {
-		_, body := exchange(t, origin,
+		body := bodyOf(t, origin,
 			"POST /spec/message:send"+v10Header+`{"message":{"messageId":"m","role":"ROLE_USER",`+
 				`"parts":[{"text":"book-flight"},{"text":"a","mediaType":"`+media+`"}]}}`)
 		if !strings.Contains(strings.ToLower(body), want) {
@@ -213,10 +204,8 @@ func TestGivenCapabilities(t *testing.T) {
 		}
 	}
 	legacy := serve(t, "legacy", refagent.Options{Card: Given(t, "legacy", quiet)})
-	resp, _ := exchange(t, legacy, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t", "book-flight")))
-	if resp.StatusCode != 404 {
-		t.Errorf("legacy streams: %d", resp.StatusCode)
-	}
+	resp := headOf(t, legacy, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t", "book-flight")))
+	expect.Equal(t, "legacy streams", 404, resp.StatusCode)
 	exchange(t, legacy, legacyCall("/", "tasks/send", legacySend("t", "book-flight")))
 	if body := legacyTask(t, legacy, "t"); strings.Contains(body, `"history"`) {
 		t.Errorf("statuses are shown: %s", body)
@@ -234,9 +223,7 @@ func TestGivenCardOfTenants(t *testing.T) {
 		i := v.(map[string]any)
 		got = append(got, i["protocolBinding"].(string)+" "+i["tenant"].(string))
 	}
-	if strings.Join(got, ", ") != "JSONRPC a, JSONRPC b, HTTP+JSON b" {
-		t.Errorf("got %v", got)
-	}
+	expect.Equal(t, got, "JSONRPC a, JSONRPC b, HTTP+JSON b", strings.Join(got, ", "))
 }
 
 // A fault may edit any card that can be served.
@@ -257,7 +244,7 @@ func TestFaultsOfGivenCards(t *testing.T) {
 // The entity tag changes with the card.
 func TestGivenCardTag(t *testing.T) {
 	tag := func(card []byte) string {
-		resp, _ := exchange(t, serve(t, "spec", refagent.Options{Card: card}), "GET /spec")
+		resp := headOf(t, serve(t, "spec", refagent.Options{Card: card}), "GET /spec")
 		return resp.Header.Get("ETag")
 	}
 	one, again, other := tag(Given(t, "spec", nil)), tag(Given(t, "spec", nil)),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -41,7 +42,7 @@ func TestOneConfigOfATask(t *testing.T) {
 			origin := serve(t, agent, refagent.Options{Push: true, WebhookRoots: roots})
 			endpoint := "/" + strings.TrimPrefix(agent, "legacy")
 			call := func(method, params string) string {
-				_, body := exchange(t, origin, legacyCall(endpoint, method, params))
+				body := bodyOf(t, origin, legacyCall(endpoint, method, params))
 				return body
 			}
 			call("tasks/send", legacySend("t1", "multi-turn x"))
@@ -57,9 +58,7 @@ func TestOneConfigOfATask(t *testing.T) {
 			}
 			call("tasks/send", legacySend("t1", "done"))
 			for range 2 { // working, completed
-				if path := <-paths; path != "/second" {
-					t.Errorf("a notification went to %s", path)
-				}
+				expect.Equal(t, "a notification went to", "/second", <-paths)
 			}
 		})
 	}
@@ -92,9 +91,7 @@ func TestFailedDeliveriesAreLogged(t *testing.T) {
 			}
 			exchange(t, origin, legacyCall("/"+strings.TrimPrefix(tt.agent, "legacy"), "tasks/send", params))
 			want := "push notification of task t1 to " + hook + ": " + tt.want
-			if got := <-logged; got != want {
-				t.Errorf("logged %q, want %q", got, want)
-			}
+			expect.Equal(t, "logged", want, <-logged)
 			for range tt.attempts {
 				<-paths
 			}

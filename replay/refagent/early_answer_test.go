@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -212,9 +213,7 @@ func TestEarlyRequirements(t *testing.T) {
 				exchange(t, origin, b)
 			}
 			resp, body := exchange(t, origin, tt.request)
-			if resp.StatusCode != tt.status {
-				t.Errorf("got status %d, want %d", resp.StatusCode, tt.status)
-			}
+			expect.Equal(t, "status", tt.status, resp.StatusCode)
 			text := earlyText(t, resp, body)
 			for _, want := range tt.want {
 				if pattern := regexp.MustCompile(want); !pattern.MatchString(text) && !pattern.MatchString(body) {

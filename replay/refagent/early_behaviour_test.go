@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
@@ -38,12 +39,10 @@ func TestEarlyResumes(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
 	exchange(t, origin, legacySends("t1", "multi-turn"))
 	legacyTask(t, origin, "t1")
-	_, body := exchange(t, origin, legacySends("t1", "done"))
-	if !strings.Contains(body, `"status":{"state":"working"`) {
-		t.Errorf("resumed: got %s", body)
-	}
+	body := bodyOf(t, origin, legacySends("t1", "done"))
+	expect.Contains(t, "resumed", `"status":{"state":"working"`, body)
 	for !strings.Contains(body, `"status":{"state":"completed"`) {
-		_, body = exchange(t, origin, legacyCall("/", "tasks/get", `{"id":"t1"}`))
+		body = bodyOf(t, origin, legacyCall("/", "tasks/get", `{"id":"t1"}`))
 	}
 	if !strings.Contains(body, `"artifacts":[{"name":"turn-1","parts":[{"type":"text",`) ||
 		!strings.Contains(body, `"name":"final"`) {
@@ -60,9 +59,7 @@ func TestEarlyCards(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	exchange(t, origin, legacySends("t1", "book-flight to Rome"))
-	if body := legacyTask(t, origin, "t1"); !strings.Contains(body, "[book-flight] Processed: book-flight to Rome") {
-		t.Errorf("got %s", body)
-	}
+	expect.Contains(t, "", "[book-flight] Processed: book-flight to Rome", legacyTask(t, origin, "t1"))
 }
 
 // The connection of a stream stays for the next request, and says so.
@@ -75,12 +72,8 @@ func TestEarlyKeepsAlive(t *testing.T) {
 	must.Do(t, err)
 	resp := must.Get(transport.RoundTrip(req))(t)
 	defer resp.Body.Close()
-	if got := resp.Header.Get("Connection"); got != "keep-alive" {
-		t.Errorf("Connection is %q", got)
-	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		t.Error(err)
-	}
+	expect.Equal(t, "Connection", "keep-alive", resp.Header.Get("Connection"))
+	expect.OK(t, expect.Err(io.Copy(io.Discard, resp.Body)))
 }
 
 // A client that knows nothing but the address finds the card, and sends a task to where that says.
@@ -89,15 +82,13 @@ func TestEarlyEndToEnd(t *testing.T) {
 	origin := card["url"].(string)
 	example := card["skills"].([]any)[1].(map[string]any)["examples"].([]any)[0].(string)
 	exchange(t, origin, legacySends("t1", example))
-	if body := legacyTask(t, origin, "t1"); !strings.Contains(body, `"status":{"state":"completed"`) {
-		t.Errorf("got %s", body)
-	}
+	expect.Contains(t, "", `"status":{"state":"completed"`, legacyTask(t, origin, "t1"))
 }
 
 // What the agent names itself is a UUID: here the session of a client that names none.
 func TestEarlyIDs(t *testing.T) {
 	origin := serve(t, "legacy", refagent.Options{})
-	_, body := exchange(t, origin, legacyCall("/", "tasks/send",
+	body := bodyOf(t, origin, legacyCall("/", "tasks/send",
 		`{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-cancel"}]}}`))
 	uuid := regexp.MustCompile(`"sessionId":"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`)
 	if !uuid.MatchString(body) {

@@ -30,11 +30,11 @@ func firstTask(agent string) string {
 func TestMaxTasksOfEveryAgent(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		origin := serve(t, agent, refagent.Options{MaxTasks: 1})
-		if _, body := exchange(t, origin, firstTask(agent)); strings.Contains(body, `"error"`) {
+		if body := bodyOf(t, origin, firstTask(agent)); strings.Contains(body, `"error"`) {
 			t.Errorf("%s: the first is refused: %s", agent, body)
 		}
 		second := strings.ReplaceAll(firstTask(agent), `"t1"`, `"t2"`)
-		_, body := exchange(t, origin, second)
+		body := bodyOf(t, origin, second)
 		if full := strings.Contains(body, "has 1 tasks and takes no more"); full == (agent == "echo") {
 			t.Errorf("%s: the second gets %s", agent, body)
 		}
@@ -46,7 +46,7 @@ func TestDelayOfEveryAgent(t *testing.T) {
 	for _, agent := range refagent.Names() {
 		origin := serve(t, agent, refagent.Options{Delay: 30 * time.Millisecond})
 		began := time.Now()
-		if _, body := exchange(t, origin, firstTask(agent)); time.Since(began) < 30*time.Millisecond {
+		if body := bodyOf(t, origin, firstTask(agent)); time.Since(began) < 30*time.Millisecond {
 			t.Errorf("%s answers after %v: %s", agent, time.Since(began), body)
 		}
 		patient := serve(t, agent, refagent.Options{Delay: time.Hour})

@@ -6,12 +6,12 @@ import (
 	"a2atap/replay/refagent/internal/fault"
 )
 
-// A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
-type Fault = fault.Fault
+// An AgentFault is a named way to break one rule of the protocol, and as far as possible only that one.
+type AgentFault = fault.AgentFault
 
 // Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no
 // such agent.
-func Faults(name string) []Fault { return fault.Faults(name) }
+func Faults(name string) []AgentFault { return fault.Faults(name) }
 
 // Credentials are what clients of an agent have to bring.
 type Credentials = cards.Credentials

@@ -75,7 +75,7 @@ func TestCardHeaderFaults(t *testing.T) {
 		for _, slug := range []string{"", tt.slug} {
 			opts := fixed()
 			opts.Fault = slug
-			resp, _ := exchange(t, serve(t, "spec", opts), tt.request)
+			resp := headOf(t, serve(t, "spec", opts), tt.request)
 			if has := resp.Header.Get(tt.field) != ""; resp.StatusCode != 200 || has != (slug == "") {
 				t.Errorf("fault %q: status %d, and that there is %s is %v", slug, resp.StatusCode, tt.field, has)
 			}

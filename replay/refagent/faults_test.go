@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -134,7 +133,7 @@ func TestHeaderFaults(t *testing.T) {
 	} {
 		opts := fixed()
 		opts.Fault = tt.slug
-		resp, _ := exchange(t, serve(t, tt.agent, opts), tt.request)
+		resp := headOf(t, serve(t, tt.agent, opts), tt.request)
 		if got := resp.Header.Get(tt.field) != ""; resp.StatusCode != tt.status || got != tt.has {
 			t.Errorf("%s of %s: got status %d, and that it has %s is %v; want %d, %v", tt.slug, tt.agent, resp.StatusCode,
 				tt.field, got, tt.status, tt.has)
@@ -148,9 +147,7 @@ func TestPushSupportedButRefusedFault(t *testing.T) {
 		opts.Fault, opts.Push = "push-supported-but-refused", push
 		origin := serve(t, "spec", opts)
 		exchange(t, origin, sendRPC)
-		if got := render(t, origin, pushRPC); !strings.Contains(got, `"code":-32003`) {
-			t.Errorf("push %v: got %s, want a refusal", push, got)
-		}
+		expect.Contains(t, fmt.Sprintf("push %v", push), `"code":-32003`, render(t, origin, pushRPC))
 	}
 }
 
@@ -162,9 +159,7 @@ func TestHookAuthFault(t *testing.T) {
 		Push: &client.PushConfig{URL: hook.url, Scheme: "Bearer", Credentials: "secret"},
 	})
 	must.Do(t, err)
-	if diff := cmp.Diff("", (<-hook.got).auth); diff != "" {
-		t.Errorf("credentials (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "credentials", "", (<-hook.got).auth)
 }
 
 // What a second client sees of a task under the faults of subscriptions: the kind of its first event, and whether its
@@ -201,12 +196,9 @@ func TestSubscriptionFaults(t *testing.T) {
 			if len(seen) < 2 {
 				t.Fatalf("%d events came, want more", len(seen))
 			}
-			if task := seen[0].Task != nil; task != tt.task {
-				t.Errorf("the first event holds a task: %v, want %v", task, tt.task)
-			}
-			if message := seen[len(seen)-1].Status.Status.Message != nil; message != tt.message {
-				t.Errorf("the last event holds a message: %v, want %v", message, tt.message)
-			}
+			expect.Equal(t, "the first event holds a task", tt.task, seen[0].Task != nil)
+			expect.Equal(t, "the last event holds a message",
+				tt.message, seen[len(seen)-1].Status.Status.Message != nil)
 		})
 	}
 }
@@ -240,9 +232,7 @@ func TestFaultsLeaveTheRestAlone(t *testing.T) {
 			faulty := fixed()
 			faulty.Fault = tt.slug
 			want := render(t, serve(t, "spec", fixed()), tt.request)
-			if diff := cmp.Diff(want, render(t, serve(t, "spec", faulty), tt.request)); diff != "" {
-				t.Errorf("(-faithful +faulty):\n%s", diff)
-			}
+			expect.Same(t, "", want, render(t, serve(t, "spec", faulty), tt.request))
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
 
@@ -17,10 +18,7 @@ func quiet(f *testing.F, name, tenant string) *refagent.Agent {
 	if tenant != "" {
 		o.Tenants = []string{tenant}
 	}
-	a, err := refagent.New(name, o)
-	if err != nil {
-		f.Fatal(err)
-	}
+	a := must.Get(refagent.New(name, o))(f)
 	f.Cleanup(a.Close)
 	return a
 }

@@ -1,7 +1,6 @@
 package refagent_test
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -63,9 +62,7 @@ func TestSDKOverGRPC10(t *testing.T) {
 	if diff := cmp.Diff(want, kinds); diff != "" || err != nil {
 		t.Errorf("stream (-want +got), %v:\n%s", err, diff)
 	}
-	if got, err := c.GetTask(ctx, params, &a2a.GetTaskRequest{ID: task.ID}); err != nil || got.ID != task.ID {
-		t.Errorf("get: %+v, %v", got, err)
-	}
+	expect.Equal(t, "get", task.ID, must.Get(c.GetTask(ctx, params, &a2a.GetTaskRequest{ID: task.ID}))(t).ID)
 	if page, err := c.ListTasks(ctx, params, &a2a.ListTasksRequest{ContextID: task.ContextID, PageSize: 10}); err != nil ||
 		len(page.Tasks) != 1 {
 		t.Errorf("list: %+v, %v", page, err)
@@ -84,9 +81,7 @@ func TestSDKOverGRPC10(t *testing.T) {
 			return err
 		}},
 	} {
-		if err := refused.ask(); !errors.Is(err, refused.want) {
-			t.Errorf("got %v, want %v", err, refused.want)
-		}
+		expect.ErrorIs(t, "", refused.want, refused.ask())
 	}
 	config, err := c.CreateTaskPushConfig(ctx, params, &a2a.PushConfig{TaskID: task.ID, URL: "http://127.0.0.1:9/hook"})
 	must.Do(t, err)
@@ -122,12 +117,8 @@ func TestSDKOverGRPC03(t *testing.T) {
 	if err != nil || len(kinds) != 7 || kinds[0] != "Task" {
 		t.Errorf("stream: %v, %v", kinds, err)
 	}
-	if got, err := c.GetTask(ctx, &old.TaskQueryParams{ID: task.ID}); err != nil || got.ID != task.ID {
-		t.Errorf("get: %+v, %v", got, err)
-	}
-	if _, err := c.GetTask(ctx, &old.TaskQueryParams{ID: zeroID}); !errors.Is(err, old.ErrTaskNotFound) {
-		t.Errorf("got %v, want that there is no such task", err)
-	}
+	expect.Equal(t, "get", task.ID, must.Get(c.GetTask(ctx, &old.TaskQueryParams{ID: task.ID}))(t).ID)
+	expect.ErrorIs(t, "", old.ErrTaskNotFound, expect.Err(c.GetTask(ctx, &old.TaskQueryParams{ID: zeroID})))
 	config, err := c.SetTaskPushConfig(ctx, &old.TaskPushConfig{
 		TaskID: task.ID, Config: old.PushConfig{ID: "mine", URL: "http://127.0.0.1:9/hook"},
 	})
@@ -135,9 +126,7 @@ func TestSDKOverGRPC03(t *testing.T) {
 		t.Fatalf("%+v, %v", config, err)
 	}
 	params := &old.GetTaskPushConfigParams{TaskID: task.ID, ConfigID: "mine"}
-	if got, err := c.GetTaskPushConfig(ctx, params); err != nil || got.TaskID != task.ID {
-		t.Errorf("config: %+v, %v", got, err)
-	}
+	expect.Equal(t, "config", task.ID, must.Get(c.GetTaskPushConfig(ctx, params))(t).TaskID)
 	if all, err := c.ListTaskPushConfig(ctx, &old.ListTaskPushConfigParams{TaskID: task.ID}); err != nil || len(all) != 1 {
 		t.Errorf("configs: %+v, %v", all, err)
 	}
@@ -199,9 +188,8 @@ func TestSDKAgentsOverGRPC(t *testing.T) {
 			for e, err := range c.Stream(ctx, client.Text("wait"), client.SendOptions{}) {
 				must.Do(t, err)
 				if e.State() == client.Working {
-					if canceled, err := c.Cancel(ctx, e.TaskID(), nil); err != nil || canceled.Status.State != client.Canceled {
-						t.Errorf("cancel: %+v, %v", canceled, err)
-					}
+					expect.Equal(t, "cancel",
+						client.Canceled, must.Get(c.Cancel(ctx, e.TaskID(), nil))(t).Status.State)
 				}
 			}
 		})

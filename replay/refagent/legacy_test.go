@@ -25,7 +25,7 @@ func legacyCall(path, method, params string) string {
 func legacyTask(t *testing.T, origin, id string) string {
 	t.Helper()
 	for {
-		_, body := exchange(t, origin, legacyCall("/", "tasks/get", `{"id":"`+id+`"}`))
+		body := bodyOf(t, origin, legacyCall("/", "tasks/get", `{"id":"`+id+`"}`))
 		for _, end := range []string{"completed", "failed", "canceled", "input-required"} {
 			if strings.Contains(body, `"status":{"state":"`+end+`"`) {
 				return body
@@ -51,27 +51,18 @@ func TestLegacyHistory(t *testing.T) {
 	} {
 		id := strings.Fields(text)[0]
 		exchange(t, origin, legacyCall("/", "tasks/send", legacySend(id, text)))
-		body := legacyTask(t, origin, id)
-		if got := legacyStates(t, body); got != want {
-			t.Errorf("%s: history %s, want %s", text, got, want)
-		}
+		expect.Equal(t, text+": history", want, legacyStates(t, legacyTask(t, origin, id)))
 	}
-	_, body := exchange(t, origin, legacyCall("/", "tasks/get", `{"id":"task-lifecycle","historyLength":1}`))
-	if got := legacyStates(t, body); got != "completed" {
-		t.Errorf("the last entry is %s, want completed", got)
-	}
+	body := bodyOf(t, origin, legacyCall("/", "tasks/get", `{"id":"task-lifecycle","historyLength":1}`))
+	expect.Equal(t, "the last entry", "completed", legacyStates(t, body))
 	for id, want := range map[string]string{
 		"abracadabra": "No matching skill for this request.", "task-failure": "Simulated failure",
 	} {
-		if body := legacyTask(t, origin, id); !strings.Contains(body, want) {
-			t.Errorf("got %s, want %s in it", body, want)
-		}
+		expect.Contains(t, "", want, legacyTask(t, origin, id))
 	}
 	exchange(t, origin, legacyCall("/", "tasks/send", legacySend("multi-turn", "done")))
-	if got := legacyStates(t,
-		legacyTask(t, origin, "multi-turn")); got != "submitted working input-required working completed" {
-		t.Errorf("after the second turn: %s", got)
-	}
+	expect.Equal(t, "after the second turn", "submitted working input-required working completed", legacyStates(t,
+		legacyTask(t, origin, "multi-turn")))
 }
 
 // legacyStates returns the states in the history of a task.
@@ -104,7 +95,7 @@ func TestLegacyStream(t *testing.T) {
 	if got, want := legacyEvents(body), "status submitted, status working, artifact, status completed final"; got != want {
 		t.Errorf("got %s, want %s; body %s", got, want, body)
 	}
-	if _, body := exchange(t, origin,
+	if body := bodyOf(t, origin,
 		legacyCall("/subscribe", "tasks/sendSubscribe",
 			legacySend("t1", "again"))); legacyEvents(body) != "status completed final" {
 		t.Errorf("a task that has ended is shown as %s", body)
@@ -125,9 +116,7 @@ func TestLegacyStream(t *testing.T) {
 	rest := must.Get(io.ReadAll(lines))(t)
 	seen.Write(rest)
 	want := "status submitted, status working, artifact, status input-required, status working, artifact, status completed final"
-	if got := legacyEvents(seen.String()); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", want, legacyEvents(seen.String()))
 }
 
 // legacyEvents returns the events of a stream in short.
@@ -199,12 +188,10 @@ func TestLegacyWebhookIsDropped(t *testing.T) {
 		<-asked
 	}
 	for body := ""; !strings.Contains(body, `"error"`); {
-		_, body = exchange(t, origin, legacyCall("/", "tasks/pushNotification/get", `{"id":"t1"}`))
+		body = bodyOf(t, origin, legacyCall("/", "tasks/pushNotification/get", `{"id":"t1"}`))
 	}
 	exchange(t, origin, legacyCall("/", "tasks/send", legacySend("t1", "done")))
-	if body := legacyTask(t, origin, "t1"); !strings.Contains(body, `"status":{"state":"completed"`) {
-		t.Errorf("got %s", body)
-	}
+	expect.Contains(t, "", `"status":{"state":"completed"`, legacyTask(t, origin, "t1"))
 	if len(asked) > 0 {
 		t.Error("the webhook was asked after it was dropped")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
@@ -33,15 +34,12 @@ func TestLegacyEnvelope(t *testing.T) {
 			call("/subscribe", id, "tasks/sendSubscribe", legacySend("s"+task, "task-lifecycle x")),
 		}
 		for _, request := range requests {
-			_, body := exchange(t, origin, request)
+			body := bodyOf(t, origin, request)
 			for _, text := range envelopes(body) {
 				checkEnvelope(t, request, text, id)
 			}
 		}
-		body := legacyTask(t, origin, task)
-		if !strings.Contains(body, `"artifacts":[{`) {
-			t.Errorf("the finished task is %s, want its artifacts", body)
-		}
+		expect.Contains(t, "the finished task", `"artifacts":[{`, legacyTask(t, origin, task))
 	}
 	for request, want := range map[string]string{
 		`{"jsonrpc":`: `-32700`, `{"not":"valid jsonrpc"}`: `-32600`, `[]`: `-32600`, `5`: `-32600`,
@@ -54,7 +52,7 @@ func TestLegacyEnvelope(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":["1"]}`:         `-32602`,
 		`{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"new"}}`: `-32602`,
 	} {
-		_, body := exchange(t, origin, "POST /"+jsonHeader+request)
+		body := bodyOf(t, origin, "POST /"+jsonHeader+request)
 		if !strings.Contains(body, `"code":`+want) || !strings.Contains(body, `"jsonrpc":"2.0"`) {
 			t.Errorf("%s: got %s, want %s", request, body, want)
 		}
@@ -114,10 +112,8 @@ func TestLegacyStreamIsLeft(t *testing.T) {
 	must.Get(bufio.NewReader(resp.Body).ReadString('\n'))(t)
 	leave()
 	<-left // while the task waits for its client, so nothing but its leaving ends the stream
-	if body := legacyTask(t, s.URL, "t1"); !strings.Contains(body, `"state":"input-required"`) {
-		t.Errorf("the task is %s", body)
-	}
-	_, body := exchange(t, s.URL, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t1", "done")))
+	expect.Contains(t, "the task", `"state":"input-required"`, legacyTask(t, s.URL, "t1"))
+	body := bodyOf(t, s.URL, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t1", "done")))
 	if got := legacyEvents(body); !strings.HasSuffix(got, "status completed final") {
 		t.Errorf("who comes back sees %s", got)
 	}

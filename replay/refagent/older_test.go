@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -107,23 +108,15 @@ func TestLegacyTasksGoOn(t *testing.T) {
 	if asked.ID != "mine" || asked.Status.State != client.InputRequired {
 		t.Fatalf("got %s; want the task of that id, which asks back", asked.Raw)
 	}
-	if _, err := c.CreatePush(t.Context(), client.PushConfig{TaskID: "mine", URL: "http://127.0.0.1:9/hook"}); err != nil {
-		t.Error(err)
-	}
-	if config, err := c.GetPush(t.Context(), "mine", ""); err != nil || config.TaskID != "mine" {
-		t.Errorf("got %+v, %v", config, err)
-	}
+	expect.OK(t, expect.Err(c.CreatePush(t.Context(), client.PushConfig{TaskID: "mine", URL: "http://127.0.0.1:9/hook"})))
+	expect.Equal(t, "", "mine", must.Get(c.GetPush(t.Context(), "mine", ""))(t).TaskID)
 	var events []string
 	for e, err := range c.Stream(t.Context(), followUp("done", asked), client.SendOptions{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		events = append(events, describe(e))
 	}
 	expect.Same(t, "events", "input-required working artifact:final! completed", strings.Join(events, " "))
-	if _, err := c.List(t.Context(), client.ListOptions{}); err == nil {
-		t.Error("0.1 has no list of tasks")
-	}
+	expect.Error(t, "0.1 has no list of tasks", expect.Err(c.List(t.Context(), client.ListOptions{})))
 }
 
 // Cards of 0.1 and 0.2 lie where those versions have them, and nowhere else.
@@ -131,9 +124,8 @@ func TestOlderCards(t *testing.T) {
 	for _, agent := range []string{"spec02", "spec01"} {
 		origin := serve(t, agent, refagent.Options{})
 		for name, want := range map[string]int{"agent.json": 200, "agent-card.json": 404} {
-			if resp, _ := exchange(t, origin, "GET /"+agent+"/.well-known/"+name); resp.StatusCode != want {
-				t.Errorf("%s: %s answers %d, want %d", agent, name, resp.StatusCode, want)
-			}
+			expect.Equal(t, agent+": "+name+" answers",
+				want, headOf(t, origin, "GET /"+agent+"/.well-known/"+name).StatusCode)
 		}
 	}
 }

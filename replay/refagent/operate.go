@@ -28,8 +28,7 @@ func (s *service) operate(ctx context.Context, r *model.Request) (model.Reply, *
 		t = t.Tail(r.History)
 		return model.Reply{Task: &t}, f
 	case model.ListTasks:
-		p := s.engineOf(r).List(r.List)
-		return model.Reply{Page: &p}, nil
+		return model.Reply{Page: new(s.engineOf(r).List(r.List))}, nil
 	case model.CancelTask:
 		t, f := s.engineOf(r).Cancel(r.TaskID, r.Metadata)
 		return model.Reply{Task: &t}, f
@@ -63,8 +62,7 @@ func (s *service) send(ctx context.Context, r *model.Request) (model.Reply, *mod
 			break
 		}
 	}
-	result := t.Accepted.Tail(r.History)
-	return model.Reply{Task: &result}, nil
+	return model.Reply{Task: new(t.Accepted.Tail(r.History))}, nil
 }
 
 // stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).

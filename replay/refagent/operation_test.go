@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -59,12 +58,8 @@ func TestMultiTurn(t *testing.T) {
 			t.Errorf("second turn: got %s, want the same task waiting for more", second.Raw)
 		}
 		line, last := collect(t, c.Stream(t.Context(), followUp("that is all. Done!", first), client.SendOptions{}))
-		if want := "task:input-required working artifact:final! completed"; line != want {
-			t.Errorf("third turn: got %s, want %s", line, want)
-		}
-		if last.Status.TaskID != first.ID {
-			t.Errorf("third turn is about task %s, want %s", last.Status.TaskID, first.ID)
-		}
+		expect.Equal(t, "third turn", "task:input-required working artifact:final! completed", line)
+		expect.Equal(t, "third turn is about task", first.ID, last.Status.TaskID)
 		var said []string
 		for _, h := range get(t, c, first.ID).History {
 			said = append(said, string(h.Role)+": "+h.Text())
@@ -76,9 +71,7 @@ func TestMultiTurn(t *testing.T) {
 			"agent: [multi-turn] Got it. Send another message, or say 'done' to complete.",
 			"user: that is all. Done!",
 		}
-		if diff := cmp.Diff(want, said); diff != "" {
-			t.Errorf("history (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "history", want, said)
 	})
 }
 
@@ -176,9 +169,7 @@ func TestCancel(t *testing.T) {
 				task.Status.Message.Text() != "[task-cancel] Task canceled by client request." {
 				t.Errorf("got %s, want a canceled task", task.Raw)
 			}
-			if diff := cmp.Diff(said, string(task.Metadata)); diff != "" {
-				t.Errorf("metadata (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "metadata", said, string(task.Metadata))
 		}
 		_, err = c.Cancel(t.Context(), task.ID, nil)
 		checkRefusal(t, err, -32002)
@@ -322,17 +313,13 @@ func TestListTasks(t *testing.T) {
 			failed := send(t, c, client.Text("task-failure"))
 			made = append([]string{failed.ID}, made...)
 
-			if diff := cmp.Diff(made, walk(t, c, client.ListOptions{PageSize: 2})); diff != "" {
-				t.Errorf("pages of two, newest first (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "pages of two, newest first", made, walk(t, c, client.ListOptions{PageSize: 2}))
 			for name, o := range map[string]client.ListOptions{
 				"state":   {State: client.Failed},
 				"context": {ContextID: failed.ContextID},
 				"time":    {StatusTimestampAfter: now},
 			} {
-				if diff := cmp.Diff([]string{failed.ID}, walk(t, c, o)); diff != "" {
-					t.Errorf("by %s (-want +got):\n%s", name, diff)
-				}
+				expect.Same(t, "by "+name, []string{failed.ID}, walk(t, c, o))
 			}
 			page, err := c.List(t.Context(),
 				client.ListOptions{State: client.Completed, IncludeArtifacts: true, HistoryLength: new(1)})
@@ -368,8 +355,6 @@ func walk(t *testing.T, c *client.Client, o client.ListOptions) []string {
 			break
 		}
 	}
-	if total != len(ids) {
-		t.Errorf("total size %d, want %d", total, len(ids))
-	}
+	expect.Equal(t, "total size", len(ids), total)
 	return ids
 }

@@ -165,9 +165,7 @@ func TestSkills(t *testing.T) {
 				}
 				events, last := collect(t, c.Stream(t.Context(), tt.message, client.SendOptions{}))
 				expect.Same(t, "events", tt.events, events)
-				if last.State() != tt.state {
-					t.Errorf("stream ends with state %q, want %q", last.State(), tt.state)
-				}
+				expect.Equal(t, "stream ends with state", tt.state, last.State())
 			})
 		}
 	})
@@ -191,9 +189,7 @@ func checkTask(t *testing.T, task *client.Task, state client.State, says string,
 	if task == nil {
 		t.Fatal("got a message, want a task")
 	}
-	if task.Status.State != state {
-		t.Errorf("state %q, want %q", task.Status.State, state)
-	}
+	expect.Equal(t, "state", state, task.Status.State)
 	if task.ContextID == "" || len(task.History) == 0 || task.History[0].Role != client.User {
 		t.Errorf("got %s, want a context and a history that begins with the user's message", task.Raw)
 	}
@@ -254,9 +250,7 @@ func TestEcho(t *testing.T) {
 			r, err := c.Send(t.Context(), m, client.SendOptions{})
 			must.Do(t, err)
 			checkReply(t, r, "^Echo: hello\nworld$")
-			if r.Message.ContextID != "mine" {
-				t.Errorf("context %q, want that of the request", r.Message.ContextID)
-			}
+			expect.Equal(t, "context", "mine", r.Message.ContextID)
 			r, err = c.Send(t.Context(), client.Message{Parts: []client.Part{{Data: []byte("1")}}}, client.SendOptions{})
 			must.Do(t, err)
 			checkReply(t, r, `^Echo: \(empty message\)$`)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/refagent"
@@ -90,10 +92,7 @@ func start(t *testing.T, agent string, o refagent.Options) run {
 	if o.StepTime == 0 {
 		o.StepTime = time.Millisecond
 	}
-	a, err := refagent.New(agent, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(refagent.New(agent, o))(t)
 	s := agenttest.Serve(a)
 	end := sync.OnceFunc(func() { a.Close(); s.Close() })
 	t.Cleanup(end)
@@ -118,9 +117,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 
 			two := start(t, l.agent, l.with(refagent.Options{Store: store}))
 			c = agenttest.Connect(t, two.origin+"/"+l.agent, l.protocol, options)
-			if diff := cmp.Diff(before, []*client.Task{get(t, c, ended), get(t, c, waits)}); diff != "" {
-				t.Errorf("after a restart (-before +after):\n%s", diff)
-			}
+			expect.Same(t, "after a restart", before, []*client.Task{get(t, c, ended), get(t, c, waits)})
 			failed := get(t, c, working)
 			if failed.Status.State != client.Failed || failed.Status.Message == nil ||
 				failed.Status.Message.Text() != "[task-cancel] The agent ended while it worked on this task." {
@@ -129,9 +126,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			for _, id := range []string{waits, tck} {
 				m := client.Text("done")
 				m.TaskID = id
-				if task := send(t, c, m); task.Status.State != client.Completed {
-					t.Errorf("the task that waited is %+v", task.Status)
-				}
+				expect.Equal(t, "the task that waited", client.Completed, send(t, c, m).Status.State)
 			}
 			two.end()
 
@@ -140,9 +135,7 @@ func TestTasksOutliveTheAgent(t *testing.T) {
 			if task := get(t, c, waits); task.Status.State != client.Completed || len(task.History) != 3 {
 				t.Errorf("after the second restart: %+v", task)
 			}
-			if diff := cmp.Diff(failed, get(t, c, working)); diff != "" {
-				t.Errorf("the task that failed has changed (-before +after):\n%s", diff)
-			}
+			expect.Same(t, "the task that failed has changed", failed, get(t, c, working))
 		})
 	}
 }
@@ -157,7 +150,7 @@ func TestOlderTasksOutliveTheAgent(t *testing.T) {
 			defer func() { one.end(); sends.Wait() }()
 			task := func(origin, id, state string) string {
 				for {
-					_, body := exchange(t, origin, legacyCall(endpoint, "tasks/get", `{"id":"`+id+`"}`))
+					body := bodyOf(t, origin, legacyCall(endpoint, "tasks/get", `{"id":"`+id+`"}`))
 					if strings.Contains(body, `"status":{"state":"`+state+`"`) {
 						return body
 					}
@@ -175,7 +168,7 @@ func TestOlderTasksOutliveTheAgent(t *testing.T) {
 					}
 				})
 				for {
-					_, body := exchange(t, one.origin, legacyCall(endpoint, "tasks/get", `{"id":"`+id+`"}`))
+					body := bodyOf(t, one.origin, legacyCall(endpoint, "tasks/get", `{"id":"`+id+`"}`))
 					if !strings.Contains(body, "Task not found") {
 						break
 					}
@@ -186,13 +179,8 @@ func TestOlderTasksOutliveTheAgent(t *testing.T) {
 			one.end()
 			two := start(t, agent, refagent.Options{Store: store})
 			after := []string{task(two.origin, "t1", "completed"), task(two.origin, "t2", "input-required")}
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("after a restart (-before +after):\n%s", diff)
-			}
-			body := task(two.origin, "t3", "failed")
-			if !strings.Contains(body, "The agent ended while it worked on this task.") {
-				t.Errorf("got %s", body)
-			}
+			expect.Same(t, "after a restart", before, after)
+			expect.Contains(t, "", "The agent ended while it worked on this task.", task(two.origin, "t3", "failed"))
 			exchange(t, two.origin, legacyCall(endpoint, "tasks/send", legacySend("t2", "done")))
 			task(two.origin, "t2", "completed")
 		})
@@ -217,7 +205,7 @@ func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 	}
 	one := start(t, "spec", o)
 	call := func(r run, method, params string) string {
-		_, body := exchange(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
+		body := bodyOf(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
 		return body
 	}
 	for range 3 {
@@ -238,12 +226,8 @@ func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 	one.end()
 
 	two := start(t, "spec", o)
-	if path := <-failed; path != "/working" {
-		t.Errorf("notified of the failure: %s", path)
-	}
-	if diff := cmp.Diff(before, call(two, "ListTasks", page)); diff != "" {
-		t.Errorf("the second page (-before +after):\n%s", diff)
-	}
+	expect.Equal(t, "notified of the failure", "/working", <-failed)
+	expect.Same(t, "the second page", before, call(two, "ListTasks", page))
 	list := call(two, "ListTasks", `{"tenant":"acme","status":"TASK_STATE_INPUT_REQUIRED"}`)
 	id := strings.Split(strings.SplitAfter(list, `{"id":"`)[1], `"`)[0]
 	config := call(two, "GetTaskPushNotificationConfig", `{"tenant":"acme","taskId":"`+id+`","id":"c"}`)
@@ -251,12 +235,8 @@ func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 		t.Errorf("got %s", config)
 	}
 	call(two, "CancelTask", `{"tenant":"acme","id":"`+id+`"}`)
-	if path := <-canceled; path != "/waits" {
-		t.Errorf("notified of the cancelation: %s", path)
-	}
-	if got := call(two, "GetTask", `{"tenant":"b","id":"`+id+`"}`); !strings.Contains(got, "Task not found") {
-		t.Errorf("another tenant: got %s", got)
-	}
+	expect.Equal(t, "notified of the cancelation", "/waits", <-canceled)
+	expect.Contains(t, "another tenant", "Task not found", call(two, "GetTask", `{"tenant":"b","id":"`+id+`"}`))
 	two.end()
 	for _, key := range store.keys() {
 		if !strings.HasPrefix(key, "spec/acme ") {
@@ -272,7 +252,7 @@ func TestStoreIsFull(t *testing.T) {
 		Store: store, Push: true, CancelWait: time.Hour, Log: func(text string) { logged <- text },
 	})
 	call := func(method, params string) string {
-		_, body := exchange(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
+		body := bodyOf(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
 		return body
 	}
 	message := func(ids, text string) string { return `{"message":` + userMessage(ids, text) + `}` }
@@ -287,9 +267,7 @@ func TestStoreIsFull(t *testing.T) {
 		"CreateTaskPushNotificationConfig": `{"taskId":"` + id + `","url":"https://127.0.0.1:1/"}`,
 	} {
 		want := `"code":-32603,"message":"Internal error: the agent cannot store the task"`
-		if body := call(method, params); !strings.Contains(body, want) {
-			t.Errorf("%s: got %s", method, body)
-		}
+		expect.Contains(t, method, want, call(method, params))
 	}
 	text, want := <-logged, "could not be stored: no space left on device; new work is refused"
 	if !strings.Contains(text, want) || len(logged) > 0 {
@@ -298,13 +276,10 @@ func TestStoreIsFull(t *testing.T) {
 	if diff := cmp.Diff(before, call("GetTask", `{"id":"`+id+`"}`)); diff != "" || len(store.keys()) != keys {
 		t.Errorf("the task has changed (-before +after):\n%s", diff)
 	}
-	if list := call("ListTasks", `{}`); !strings.Contains(list, `"totalSize":1`) {
-		t.Errorf("got %s", list)
-	}
+	expect.Contains(t, "", `"totalSize":1`, call("ListTasks", `{}`))
 	store.fill(false)
-	if body := call("SendMessage", message(`"taskId":"`+id+`",`, "done")); !strings.Contains(body, "COMPLETED") {
-		t.Errorf("when there is room again: got %s", body)
-	}
+	expect.Contains(t, "when there is room again",
+		"COMPLETED", call("SendMessage", message(`"taskId":"`+id+`",`, "done")))
 }
 
 // A value that makes no sense, or whose skill is gone, is said clearly.
@@ -331,7 +306,7 @@ func TestStoredTasksThatCannotBe(t *testing.T) {
 	store.values[[2]string{"spec", "t"}] = `{"format":1,"number":"1","revision":"1","skill":"juggling","id":"t",` +
 		`"status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T10:00:00.000Z"}}`
 	r := start(t, "spec", refagent.Options{Store: store})
-	_, body := exchange(t, r.origin, "GET /spec/tasks/t")
+	body := bodyOf(t, r.origin, "GET /spec/tasks/t")
 	if !strings.Contains(body, "TASK_STATE_FAILED") ||
 		!strings.Contains(body, "[juggling] The agent was started again without this skill.") {
 		t.Errorf("got %s", body)

@@ -3,15 +3,13 @@ package refagent_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -50,9 +48,7 @@ func TestSubscribersSeeTheSameEvents(t *testing.T) {
 			if len(line) == 0 || line[0] != "task:input-required" {
 				t.Fatalf("a subscription brought %q, want the task first, as it waits", line)
 			}
-			if diff := cmp.Diff(sender[max(0, len(sender)-len(line)+1):], line[1:]); diff != "" {
-				t.Errorf("a subscriber saw other events (-sender +subscriber):\n%s", diff)
-			}
+			expect.Same(t, "a subscriber saw other events", sender[max(0, len(sender)-len(line)+1):], line[1:])
 		}
 	})
 }
@@ -99,9 +95,7 @@ func TestTaskOutlivesItsClient(t *testing.T) {
 			}
 		}
 		cancel()
-		if err := <-answered; !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, want a canceled request", err)
-		}
+		expect.ErrorIs(t, "", context.Canceled, <-answered)
 		if s := get(t, c, task.ID).Status.State; s.Terminal() {
 			t.Errorf("the task ended as %s with its client", s)
 		}
@@ -122,9 +116,7 @@ func TestCloseEndsStreams(t *testing.T) {
 			a.Close()
 		}
 	}
-	if n != 2 {
-		t.Errorf("got %d events, want the 2 before the end", n)
-	}
+	expect.Equal(t, "events", 2, n)
 }
 
 func TestPushNotifications(t *testing.T) {
@@ -182,9 +174,7 @@ func TestInlinePushIsRetried(t *testing.T) {
 		if got := <-hook.got; got.auth != "" || !strings.Contains(got.what, "working") {
 			t.Errorf("notified of %+v, want working without credentials", got)
 		}
-		if got := <-hook.got; !strings.Contains(got.what, "failed") {
-			t.Errorf("notified of %+v, want failed", got)
-		}
+		expect.Contains(t, "notified of", "failed", (<-hook.got).what)
 	})
 }
 

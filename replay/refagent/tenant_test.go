@@ -1,9 +1,11 @@
 package refagent_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -14,7 +16,7 @@ import (
 func TestTenantsAreApart(t *testing.T) {
 	for _, agent := range []string{"echo", "spec"} {
 		origin := serve(t, agent, refagent.Options{Tenants: []string{"acme", "b c"}, BaseURL: "http://a.example"})
-		_, card := exchange(t, origin, "GET /.well-known/agent-card.json")
+		card := bodyOf(t, origin, "GET /.well-known/agent-card.json")
 		one := func(binding, tenant string) string {
 			return `{"url":"http://a.example/` + agent + `","protocolBinding":"` + binding +
 				`","protocolVersion":"1.0","tenant":"` + tenant + `"}`
@@ -37,20 +39,15 @@ func TestTenantsAreApart(t *testing.T) {
 				client.Interface{URL: origin + "/spec", Protocol: p, Tenant: "b c"}, client.Options{})
 			must.Do(t, err)
 			defer other.Close()
-			if _, err := other.Get(t.Context(), got.Task.ID, nil); err == nil ||
-				!strings.Contains(err.Error(), "Task not found") {
-				t.Errorf("another tenant's task: %v", err)
-			}
-			if _, err := other.Cancel(t.Context(), got.Task.ID, nil); err == nil ||
-				!strings.Contains(err.Error(), "Task not found") {
-				t.Errorf("another tenant's task is canceled: %v", err)
-			}
+			expect.ErrorHas(t, "another tenant's task",
+				"Task not found", expect.Err(other.Get(t.Context(), got.Task.ID, nil)))
+			expect.ErrorHas(t, "another tenant's task is canceled",
+				"Task not found", expect.Err(other.Cancel(t.Context(), got.Task.ID, nil)))
 			if _, err := other.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{}); err != nil {
 				t.Errorf("another tenant's limit holds: %v", err)
 			}
-			if _, err := acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{}); err == nil {
-				t.Error("the tenant's limit does not hold")
-			}
+			expect.Error(t, "the tenant's limit does not hold",
+				expect.Err(acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{})))
 		})
 	}
 }
@@ -101,17 +98,15 @@ func TestTenantsOnTheWire(t *testing.T) {
 			}
 		})
 	}
-	_, body := exchange(t, serve(t, "spec", refagent.Options{}), list(`{"tenant":"acme"}`))
-	if !strings.Contains(body, `"tasks":[]`) {
-		t.Errorf("without tenants: got %s", body)
-	}
+	body := bodyOf(t, serve(t, "spec", refagent.Options{}), list(`{"tenant":"acme"}`))
+	expect.Contains(t, "without tenants", `"tasks":[]`, body)
 }
 
 // A push notification config says whose it is.
 func TestTenantOfAPushConfig(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{Tenants: []string{"acme", "other"}, Push: true})
 	call := func(method, params string) string {
-		_, body := exchange(t, origin, "POST /spec"+v10Header+rpc("1", method, params))
+		body := bodyOf(t, origin, "POST /spec"+v10Header+rpc("1", method, params))
 		return body
 	}
 	_, sent, _ := strings.Cut(call("SendMessage", `{"tenant":"acme","message":`+userMessage("", "tck-input-required")+`}`),
@@ -122,15 +117,10 @@ func TestTenantOfAPushConfig(t *testing.T) {
 		{"CreateTaskPushNotificationConfig", `,"url":"https://127.0.0.1:1/"`},
 		{"GetTaskPushNotificationConfig", ""},
 	} {
-		body := call(c.method, `{"tenant":"acme","taskId":"`+task+`","id":"c1"`+c.url+`}`)
-		if !strings.Contains(body, want) {
-			t.Errorf("%s: got %s, want %s", c.method, body, want)
-		}
+		expect.Contains(t, c.method, want, call(c.method, `{"tenant":"acme","taskId":"`+task+`","id":"c1"`+c.url+`}`))
 	}
-	body := call("ListTaskPushNotificationConfigs", `{"tenant":"other","taskId":"`+task+`"}`)
-	if !strings.Contains(body, "Task not found") {
-		t.Errorf("another tenant: got %s", body)
-	}
+	expect.Contains(t, "another tenant",
+		"Task not found", call("ListTaskPushNotificationConfigs", `{"tenant":"other","taskId":"`+task+`"}`))
 }
 
 func TestTenantsThatCannotBe(t *testing.T) {
@@ -150,8 +140,6 @@ func TestTenantsThatCannotBe(t *testing.T) {
 		{"spec", []string{"a", "b", "a"}, `tenant "a" is named twice`},
 	} {
 		_, err := refagent.New(tt.agent, refagent.Options{Tenants: tt.tenants})
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %q: got %v, want %s", tt.agent, tt.tenants, err, tt.want)
-		}
+		expect.ErrorHas(t, fmt.Sprintf("%s %q", tt.agent, tt.tenants), tt.want, err)
 	}
 }

@@ -158,8 +158,7 @@ func isJSON(contentType string) bool {
 // version returns the protocol version that a request asks for, as Major.Minor: from the header, else from the query
 // (A2A 1.0 §3.6.1). Patch numbers do not count (§3.6). Empty means that it does not say.
 func version(r *http.Request) string {
-	v := strings.TrimSpace(r.Header.Get("A2A-Version"))
-	v = cmp.Or(v, r.URL.Query().Get("A2A-Version"))
+	v := cmp.Or(strings.TrimSpace(r.Header.Get("A2A-Version")), r.URL.Query().Get("A2A-Version"))
 	if parts := strings.Split(v, "."); len(parts) == 3 {
 		v = parts[0] + "." + parts[1]
 	}

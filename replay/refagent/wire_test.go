@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 )
@@ -26,8 +27,21 @@ func exchange(t testing.TB, origin, request string) (*http.Response, string) {
 	}
 	resp := must.Get(wireClient.Do(req))(t)
 	defer resp.Body.Close()
-	text := must.Get(io.ReadAll(resp.Body))(t)
-	return resp, string(text)
+	return resp, string(must.Get(io.ReadAll(resp.Body))(t))
+}
+
+// bodyOf is what an exchange is answered with.
+func bodyOf(t testing.TB, origin, request string) string {
+	t.Helper()
+	_, body := exchange(t, origin, request)
+	return body
+}
+
+// headOf is the same without the body.
+func headOf(t testing.TB, origin, request string) *http.Response {
+	t.Helper()
+	resp, _ := exchange(t, origin, request)
+	return resp
 }
 
 var wireClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
@@ -53,10 +67,8 @@ func TestPushMethodNames(t *testing.T) {
 		"SetPushNotificationConfig":        `"code":-32601`,
 		"SetTaskPushNotificationConfig":    `"code":-32601`,
 	} {
-		_, body := exchange(t, origin, "POST /spec"+v10Header+rpc("1", method, `{"taskId":"t9","url":"https://127.0.0.1:1/"}`))
-		if !strings.Contains(body, want) {
-			t.Errorf("%s: got %s, want %s", method, body, want)
-		}
+		body := bodyOf(t, origin, "POST /spec"+v10Header+rpc("1", method, `{"taskId":"t9","url":"https://127.0.0.1:1/"}`))
+		expect.Contains(t, method, want, body)
 	}
 }
 
@@ -289,10 +301,7 @@ func TestParts03(t *testing.T) {
 	origin := serve(t, "spec03", refagent.Options{})
 	for _, tt := range partTests {
 		message := `{"message":{"messageId":"m","role":"user","parts":[` + tt.part + `]}}`
-		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body,
-			tt.want) {
-			t.Errorf("%s: got %s, want %s", tt.part, body, tt.want)
-		}
+		expect.Contains(t, tt.part, tt.want, bodyOf(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)))
 	}
 	for message, want := range map[string]string{
 		`{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`:           `message.role must be \"user\"`,
@@ -300,10 +309,7 @@ func TestParts03(t *testing.T) {
 		`{"message":{"messageId":"m","role":"user"}}`:                           `message.parts is required`,
 		`{"message":{"messageId":"m","role":"user","parts":[],"extensions":1}}`: `message.extensions must be an array of strings`,
 	} {
-		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body,
-			want) {
-			t.Errorf("%s: got %s, want %s", message, body, want)
-		}
+		expect.Contains(t, message, want, bodyOf(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)))
 	}
 }
 

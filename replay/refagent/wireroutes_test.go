@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -24,10 +25,8 @@ func TestVersions(t *testing.T) {
 		{"1.0 asked, 0.3 method", "/spec", "A2A-Version: 1.0", "message/send", `"code":-32601`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, body := exchange(t, origin, "POST "+tt.path+"\n"+tt.header+"\n\n"+rpc("1", tt.method, `{}`))
-			if !strings.Contains(body, tt.want) {
-				t.Errorf("got %s, want %s", body, tt.want)
-			}
+			body := bodyOf(t, origin, "POST "+tt.path+"\n"+tt.header+"\n\n"+rpc("1", tt.method, `{}`))
+			expect.Contains(t, "", tt.want, body)
 		})
 	}
 	resp, body := exchange(t, origin, "GET /spec/tasks\nA2A-Version: 9.9")
@@ -44,9 +43,7 @@ func TestMediaTypes(t *testing.T) {
 		"Accept: application/json\nAccept: application/a2a+json": "application/a2a+json",
 	} {
 		for _, path := range []string{"/spec/tasks", "/spec/tasks/t1"} {
-			if resp, _ := exchange(t, origin, "GET "+path+"\n"+accept); resp.Header.Get("Content-Type") != want {
-				t.Errorf("%s: got %s, want %s", accept, resp.Header.Get("Content-Type"), want)
-			}
+			expect.Equal(t, accept, want, headOf(t, origin, "GET "+path+"\n"+accept).Header.Get("Content-Type"))
 		}
 	}
 }
@@ -100,8 +97,6 @@ func TestRoutes(t *testing.T) {
 			}
 		})
 	}
-	resp, _ := exchange(t, serve(t, "spec03", refagent.Options{}), "GET /spec03/tasks")
-	if resp.StatusCode != 404 {
-		t.Errorf("spec03 serves HTTP+JSON: got %d, want 404", resp.StatusCode)
-	}
+	resp := headOf(t, serve(t, "spec03", refagent.Options{}), "GET /spec03/tasks")
+	expect.Equal(t, "spec03 serves HTTP+JSON", 404, resp.StatusCode)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/refagent"
 )
 
@@ -24,7 +25,7 @@ func TestWork(t *testing.T) {
 		return "did " + a.Text + " for " + a.Traceparent, nil
 	}})
 	send := func(text, more string) string {
-		_, body := exchange(t, origin, "POST /spec\nTraceparent: "+trace+v10Header+
+		body := bodyOf(t, origin, "POST /spec\nTraceparent: "+trace+v10Header+
 			rpc("1", "SendMessage", `{"message":`+userMessage("", text)+more+`}`))
 		return body
 	}
@@ -34,16 +35,12 @@ func TestWork(t *testing.T) {
 	} {
 		got := send(text, "")
 		for _, w := range want {
-			if !strings.Contains(got, w) {
-				t.Errorf("%s: got %s, want %s in it", text, got, w)
-			}
+			expect.Contains(t, text, w, got)
 		}
 	}
 	got := send("wait", `,"configuration":{"returnImmediately":true}`)
 	id := strings.Split(strings.SplitAfter(got, `"task":{"id":"`)[1], `"`)[0]
-	_, body := exchange(t, origin, "POST /spec"+v10Header+rpc("1", "CancelTask", `{"id":"`+id+`"}`))
+	body := bodyOf(t, origin, "POST /spec"+v10Header+rpc("1", "CancelTask", `{"id":"`+id+`"}`))
 	<-ended
-	if !strings.Contains(body, `"TASK_STATE_CANCELED"`) {
-		t.Errorf("canceled: got %s", body)
-	}
+	expect.Contains(t, "canceled", `"TASK_STATE_CANCELED"`, body)
 }

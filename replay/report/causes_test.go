@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -239,9 +240,7 @@ func TestLongValues(t *testing.T) {
 			Changes: []compare.Change{compare.NewChange("/x", []byte(was), []byte(now))},
 		}}}
 		var b strings.Builder
-		if err := report.Text(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Text(&b, r))
 		_, values, _ := strings.Cut(b.String(), "/x\n")
 		return values
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -174,9 +175,7 @@ func checkHTML(t *testing.T, s, text string) {
 func pageOf(t *testing.T, s string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.HTML(&b, madeOf(s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.HTML(&b, madeOf(s)))
 	return b.String()
 }
 

@@ -59,9 +59,7 @@ left out: exchange 2, GetTask of task t: no answer to it was recorded
 note: header X-Key held a redacted secret and was not sent; give credentials in its place
 `
 	const verdict = "2 differences; 2 sent, 1 matched, 1 differing, 1 left out; 1 of 2 notifications received, 0 left out"
-	if got := sample().Verdict(); got != verdict {
-		t.Errorf("verdict %q; want %q", got, verdict)
-	}
+	expect.Equal(t, "verdict", verdict, sample().Verdict())
 	expect.Same(t, "", want, b.String())
 }
 
@@ -113,9 +111,7 @@ func TestWriteFails(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, *report.Report) error{
 		"text": report.Text, "junit": report.JUnit, "json": report.JSON,
 	} {
-		if err := write(full{}, sample()); !errors.Is(err, errFull) {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.ErrorIs(t, name, errFull, write(full{}, sample()))
 	}
 }
 

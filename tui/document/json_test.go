@@ -138,8 +138,6 @@ func TestUnfoldAround(t *testing.T) {
 		for depth, pointer := range []string{"", "/a~1b", "/a~1b/0", "/a~1b/0/c"} {
 			got = append(got, fmt.Sprint(f.folded(at.At(pointer), depth)))
 		}
-		if got := strings.Join(got, " "); got != "false false false true" {
-			t.Errorf("with all %v, %s are folded", all, got)
-		}
+		expect.Equal(t, fmt.Sprintf("folded with all %v", all), "false false false true", strings.Join(got, " "))
 	}
 }

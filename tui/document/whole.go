@@ -23,8 +23,8 @@ const (
 	ResponseSide
 )
 
-// A Part says which part of an exchange is meant.
-type Part struct {
+// A Section says which part of an exchange is meant.
+type Section struct {
 	Side  Side
 	Event int // of the answer, by its number; 0 for all of the side
 }
@@ -36,7 +36,7 @@ const indentRoom = 120
 // taken off and JSON laid out, events, findings below the lines where they stand, and at last how it ended. No line is
 // wrapped, and none is left out. It stops at an error of take, and returns it.
 func Print(
-	x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part Part, take func(style.Line) error,
+	x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part Section, take func(style.Line) error,
 ) error {
 	p := printing{take: take, writer: writer{Source: Source{
 		Excerpt: load.Excerpt{Exchange: x}, Findings: findings, Width: indentRoom, Limit: math.MaxInt, Reading: r,

@@ -1,9 +1,11 @@
 package load_test
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/load"
 )
 
@@ -30,8 +32,6 @@ func TestSizeOfAnAnswer(t *testing.T) {
 		if c.res != nil {
 			c.res.Head = []byte("HTTP/1.1 200 OK\r\n\r\n")
 		}
-		if got := l.EntryOf(x).Size; got != c.want {
-			t.Errorf("the size of %+v is %d, want %d", c.res, got, c.want)
-		}
+		expect.Equal(t, fmt.Sprintf("the size of %+v", c.res), c.want, l.EntryOf(x).Size)
 	}
 }

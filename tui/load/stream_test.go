@@ -1,10 +1,12 @@
 package load
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // Events are found by their numbers, and numbers by their events, with blocks of comments between them.
@@ -27,9 +29,7 @@ func TestStreamNumbers(t *testing.T) {
 		if i%3 == 1 {
 			want = i/3 + 1
 		}
-		if got := s.Number(i); got != want {
-			t.Errorf("block %d has number %d, want %d", i, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("block %d has number", i), want, s.Number(i))
 		if want > 0 && s.IndexOf(EventAt(&capture.Exchange{Seq: 1}, want).Part) != i {
 			t.Errorf("event %d is at %d, want %d", want, s.IndexOf(EventAt(&capture.Exchange{Seq: 1}, want).Part), i)
 		}

@@ -114,7 +114,7 @@ func (p *Printer) cut(l style.Line) style.Line {
 }
 
 // Exchange prints a part of an exchange; see document.Print.
-func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part document.Part) error {
+func (p *Printer) Exchange(x *capture.Exchange, r *reading.Reading, findings []analysis.Finding, part document.Section) error {
 	return document.Print(x, r, findings, part, p.print)
 }
 

@@ -83,7 +83,7 @@ func TestPrintedExchange(t *testing.T) {
 		Place:    analysis.Place{Exchange: 5, Response: true}.Body().At("/error/code"),
 	}}
 	got := printed(t, 40, "", func(p *Printer) error {
-		return p.Exchange(x, reading.Read(x), found, document.Part{Side: document.ResponseSide})
+		return p.Exchange(x, reading.Read(x), found, document.Section{Side: document.ResponseSide})
 	})
 	want := `
 ← HTTP/1.1 200 OK
@@ -109,7 +109,7 @@ Content-Type: application/json
 ended after 100.0ms
 `
 	expect.Same(t, "", want, got)
-	painted := printed(t, 0, style.Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Part{}) })
+	painted := printed(t, 0, style.Dark, func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Section{}) })
 	if !strings.Contains(painted, "\x1b[33m-32001\x1b[0m") || !strings.Contains(painted, "→ POST") {
 		t.Errorf("on a terminal it is not coloured:\n%s", painted)
 	}
@@ -128,7 +128,7 @@ func TestPrintedStream(t *testing.T) {
 			},
 		},
 	}
-	all := printed(t, 0, "", func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Part{}) })
+	all := printed(t, 0, "", func(p *Printer) error { return p.Exchange(x, reading.Read(x), nil, document.Section{}) })
 	acts := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }
 	if !utf8.ValidString(all) || strings.ContainsFunc(all, acts) {
 		t.Errorf("it acts on a terminal: %q", all)
@@ -142,9 +142,7 @@ func TestPrintedStream(t *testing.T) {
 		}
 	}
 	one := printed(t, 0, "", func(p *Printer) error {
-		return p.Exchange(x, reading.Read(x), nil, document.Part{Side: document.ResponseSide, Event: 2})
+		return p.Exchange(x, reading.Read(x), nil, document.Section{Side: document.ResponseSide, Event: 2})
 	})
-	if one != "← event 2  unterminated\nend\n" {
-		t.Errorf("of event 2 it prints %q", one)
-	}
+	expect.Equal(t, "of event 2 it prints", "← event 2  unterminated\nend\n", one)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/terminal"
 )
@@ -66,7 +67,5 @@ func TestOutputKeepsWritesWhole(t *testing.T) {
 			t.Fatal("a write was torn")
 		}
 	}
-	if len(lines) != 200 {
-		t.Errorf("%d lines came out of 200", len(lines))
-	}
+	expect.Equal(t, "lines that came out", 200, len(lines))
 }

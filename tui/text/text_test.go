@@ -1,11 +1,14 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"a2atap/proxy/expect"
 )
 
 // What is taken for simple is what terminals draw in one cell each, whatever stands beside it.
@@ -57,9 +60,7 @@ func TestClean(t *testing.T) {
 		{"marks without end", "a" + strings.Repeat("\u0301", 9), "a" + strings.Repeat("\u0301", 7) + `\u{301}\u{301}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Clean(c.in); got != c.want {
-				t.Errorf("clean(%q) = %q, want %q", c.in, got, c.want)
-			}
+			expect.Equal(t, fmt.Sprintf("clean(%q)", c.in), c.want, Clean(c.in))
 		})
 	}
 }
@@ -80,12 +81,8 @@ func TestClipAndPad(t *testing.T) {
 		{"京都へ", 0, "", ""},
 		{"booker", -3, "", ""},
 	} {
-		if got := Clip(c.in, c.columns); got != c.clip {
-			t.Errorf("clip(%q, %d) = %q, want %q", c.in, c.columns, got, c.clip)
-		}
-		if got := Pad(c.in, c.columns); got != c.pad {
-			t.Errorf("pad(%q, %d) = %q, want %q", c.in, c.columns, got, c.pad)
-		}
+		expect.Equal(t, fmt.Sprintf("clip(%q, %d)", c.in, c.columns), c.clip, Clip(c.in, c.columns))
+		expect.Equal(t, fmt.Sprintf("pad(%q, %d)", c.in, c.columns), c.pad, Pad(c.in, c.columns))
 	}
 }
 

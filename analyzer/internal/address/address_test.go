@@ -1,9 +1,11 @@
 package address_test
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/analyzer/internal/address"
+	"a2atap/proxy/expect"
 )
 
 func TestAddress(t *testing.T) {
@@ -32,9 +34,7 @@ func TestAddress(t *testing.T) {
 		"http://localhost:9001/a/b?x=1/2": "http://localhost:9001/a/b",
 	}
 	for raw, want := range tests {
-		if got := address.Of(raw); got != want {
-			t.Errorf("Of(%q) = %q, want %q", raw, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("Of(%q)", raw), want, address.Of(raw))
 		if again := address.Of(address.Of(raw)); again != address.Of(raw) {
 			t.Errorf("address of %q changes when it is made again: %q", address.Of(raw), again)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer/internal/address"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 )
 
 func at(urls ...string) []a2a.Interface {
@@ -50,11 +51,7 @@ func TestDirectoryIsBounded(t *testing.T) {
 	}
 	d := New[string](2)
 	d.Put(Key{URL: "a"}, "a", at(urls...))
-	if n := len(d.Near("http://a/")); n != MaxInterfaces {
-		t.Errorf("%d interfaces are found, want %d", n, MaxInterfaces)
-	}
+	expect.Equal(t, "interfaces are found", MaxInterfaces, len(d.Near("http://a/")))
 	d.Put(Key{URL: "a"}, "a", nil)
-	if n := len(d.at); n != 0 {
-		t.Errorf("%d origins are left of a card that was replaced", n)
-	}
+	expect.Equal(t, "origins are left of a card that was replaced", 0, len(d.at))
 }

@@ -77,6 +77,13 @@ func (c *Conversation) Answer(body string) {
 	c.Add(capture.ResponseEnd{Size: int64(len(body))}, capture.Closed{})
 }
 
+// Stream begins a call of client that is answered by a stream.
+func (c *Conversation) Stream(client string) {
+	c.Open(client, RPCHead)
+	c.Ask(Send)
+	c.Add(capture.ResponseHead{Head: []byte(SSEHead), Stream: true})
+}
+
 // Event adds event k of a stream.
 func (c *Conversation) Event(k int, data string) {
 	c.Add(capture.ResponseEvent{Event: capture.Event{K: k, Raw: []byte("data: " + data + "\n\n")}})

@@ -42,6 +42,10 @@ type place struct {
 
 const minPlaces = 8
 
+// spread keeps the places of consecutive hashes apart: side by side they would be one run, and a removal goes through
+// the run that it stands in. It is odd, so that no two hashes become one.
+const spread = 0x9e3779b1
+
 // New returns an empty map that holds at most limit entries, and one at least.
 func New[K comparable, V any](limit int) *Map[K, V] {
 	return &Map[K, V]{
@@ -49,7 +53,8 @@ func New[K comparable, V any](limit int) *Map[K, V] {
 	}
 }
 
-// NewHashed is New for keys that are digests: hash returns 32 bits of one, and nobody can choose keys by them.
+// NewHashed is New for keys that are digests or numbers of ours: hash returns 32 bits of one, and nobody can choose keys
+// by them.
 func NewHashed[K comparable, V any](limit int, hash func(K) uint32) *Map[K, V] {
 	m := New[K, V](limit)
 	m.own = hash
@@ -179,7 +184,7 @@ func (m *Map[K, V]) remove(i int32) {
 // hash returns 32 bits that nobody can choose keys by.
 func (m *Map[K, V]) hash(key K) uint32 {
 	if m.own != nil {
-		return m.own(key)
+		return m.own(key) * spread
 	}
 	return uint32(maphash.Comparable(m.seed, key))
 }

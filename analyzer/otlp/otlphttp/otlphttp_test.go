@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,7 +21,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"a2atap/analyzer/otlp"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/proxy/nobody"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,9 +82,7 @@ func TestSend(t *testing.T) {
 	for i := range all {
 		s.Send(span(fmt.Sprint(i)))
 	}
-	if stats := s.Close(t.Context()); stats != (Stats{Sent: all}) {
-		t.Errorf("%+v", stats)
-	}
+	expect.Equal(t, "", Stats{Sent: all}, s.Close(t.Context()))
 	for i, name := range c.names {
 		if name != fmt.Sprint(i) {
 			t.Fatalf("span %d is %s", i, name)
@@ -213,9 +212,7 @@ func TestRetryAfter(t *testing.T) {
 		"Thu, 01 Jan 2026 00:00:05 GMT": 5 * time.Second, "Thu, 01 Jan 2025 00:00:05 GMT": 0,
 		"Thu, 01 Jan 2099 00:00:05 GMT": maxWait,
 	} {
-		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q is %v, want %v", value, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q", value), want, retryAfter(value, now))
 	}
 }
 
@@ -240,9 +237,7 @@ func TestNobodyWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		stats := s.Close(ctx)
-		if took := time.Since(begun); took != 5*time.Second {
-			t.Errorf("the end takes %v", took)
-		}
+		expect.Equal(t, "the end takes", 5*time.Second, time.Since(begun))
 		if stats.Sent != 0 || stats.Dropped != all || stats.Err == nil {
 			t.Errorf("%+v", stats)
 		}
@@ -347,9 +342,7 @@ func FuzzAnswer(f *testing.F) {
 
 // A closed port is no collector, and says so at once.
 func TestAway(t *testing.T) {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	o := to(t, "http://"+l.Addr().String())
-	l.Close()
+	o := to(t, "http://"+nobody.Address(t))
 	told := make(chan error, 1)
 	o.OnTrouble = func(err error) { told <- err }
 	s := New(o)

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture/notes"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -76,9 +77,7 @@ func TestWhichExchangesAreShown(t *testing.T) {
 			t.Errorf("at most %d: got %v, want %v", test.most, got, test.want)
 		}
 		for i, want := range test.anchors {
-			if got := s.Anchor(i); got != want {
-				t.Errorf("at most %d: finding %d stands at %q, want %q", test.most, i, got, want)
-			}
+			expect.Equal(t, fmt.Sprintf("at most %d: finding %d stands at", test.most, i), want, s.Anchor(i))
 		}
 		page := write(t, s)
 		check(t, page)
@@ -113,9 +112,7 @@ func TestFullPage(t *testing.T) {
 		t.Errorf("%d exchanges have no contents, and %d are counted; want 18", got, s.cuts.contents)
 	}
 	for _, want := range []string{"1.request", "19.request", "f1", "f2"} {
-		if ids[want] != 1 {
-			t.Errorf("%s is there %d times", want, ids[want])
-		}
+		expect.Equal(t, fmt.Sprintf("how often %s is there", want), 1, ids[want])
 	}
 	if !strings.Contains(page, "arrows left out") {
 		t.Error("the ladder does not say what it leaves out")
@@ -152,9 +149,7 @@ Content-Type: text/event-stream
 		"f1": 1, "f2": 1, "1.response.event[1]": 1, "1.response.event[60]": 1, "1.response.event[61]": 0,
 		"1.response.event[500]": 1, "1.response.event[501]": 0, "1.response.event[1000]": 1,
 	} {
-		if ids[id] != want {
-			t.Errorf("%s is there %d times, want %d", id, ids[id], want)
-		}
+		expect.Equal(t, fmt.Sprintf("how often %s is there", id), want, ids[id])
 	}
 	if got, want := s.cuts.events, events-2*maxEvents-1; got != want {
 		t.Errorf("%d events are left out, want %d", got, want)
@@ -210,9 +205,7 @@ func TestSeveralCaptures(t *testing.T) {
 	page := write(t, s)
 	ids := check(t, page)
 	for _, want := range []string{"1/1.request", "2/1.response", "2/2", "f1", "f2", "f3"} {
-		if ids[want] != 1 {
-			t.Errorf("%s is there %d times", want, ids[want])
-		}
+		expect.Equal(t, fmt.Sprintf("how often %s is there", want), 1, ids[want])
 	}
 	if strings.Index(page, `id="f1"`) > strings.Index(page, "b.txtar") {
 		t.Error("the finding of the first capture stands in the second")

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/proxy/expect"
 )
 
 func get(id string) string {
@@ -46,9 +47,7 @@ func TestNotFoundBefore(t *testing.T) {
 		test.talk(c)
 		c.Exchange("planner", get("t1"), there)
 		c.Judge(rule)
-		if found != test.want {
-			t.Errorf("%s: the task was not found before is %v, want %v", test.name, found, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: the task was not found before", test.name), test.want, found)
 	}
 }
 
@@ -65,7 +64,5 @@ func TestAnswersAreBounded(t *testing.T) {
 	if m.notFound.Len() != maxAnswers || m.refusals.Len() != maxAnswers {
 		t.Errorf("%d and %d answers are kept, want %d", m.notFound.Len(), m.refusals.Len(), maxAnswers)
 	}
-	if m.Forgotten() != 0 {
-		t.Errorf("%d answers are counted as forgotten, want none", m.Forgotten())
-	}
+	expect.Equal(t, "answers are counted as forgotten", 0, m.Forgotten())
 }

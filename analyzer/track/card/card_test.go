@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func card(url string, streaming bool) string {
@@ -94,9 +95,7 @@ func TestForgottenCards(t *testing.T) {
 		m.keepFetch(fetchOf(i), &Fetch{seen: c.Seen})
 		m.origin(fetchOf(i))
 	}
-	if got := m.Forgotten(); got != 3+2 {
-		t.Errorf("%d are forgotten, want three cards and two fetches", got)
-	}
+	expect.Equal(t, "forgotten", 3+2, m.Forgotten())
 	if m.LastFetch(fetchOf(1)) != nil || m.LastFetch(fetchOf(2)) == nil || m.LastFetchHere(fetchOf(3)) != nil ||
 		m.LastFetchHere(fetchOf(4)) == nil {
 		t.Error("other fetches are kept than the last ones")

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/early"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func card(name string) string {
@@ -67,9 +68,7 @@ func TestCardsAreToldOnce(t *testing.T) {
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)
 			c.Judge(rule)
-			if len(told) != test.want {
-				t.Errorf("%d cards are told, want %d", len(told), test.want)
-			}
+			expect.Equal(t, "cards are told", test.want, len(told))
 		})
 	}
 }

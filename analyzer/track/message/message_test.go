@@ -1,12 +1,14 @@
 package message_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/track/message"
+	"a2atap/proxy/expect"
 )
 
 // Another message under one id is told from the same one again, for each client on its own.
@@ -40,8 +42,6 @@ func TestOther(t *testing.T) {
 		c.Exchange("planner", enginetest.Send, enginetest.Working)
 		c.Exchange(test.client, test.request, enginetest.Working)
 		c.Judge(rule)
-		if other != test.want {
-			t.Errorf("%s: another message is %v, want %v", test.name, other, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: another message", test.name), test.want, other)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func list(token string) string {
@@ -67,9 +68,7 @@ func TestUnknownToken(t *testing.T) {
 			test.talk(c)
 			c.Exchange("planner", list("a"), leadsTo(""))
 			c.Judge(rule)
-			if unknown != test.want {
-				t.Errorf("the token is unknown: %v, want %v", unknown, test.want)
-			}
+			expect.Equal(t, "the token is unknown", test.want, unknown)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/internal/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func create(task, id, url string) string {
@@ -122,9 +123,7 @@ func TestForgottenWebhooks(t *testing.T) {
 		m.makeConfigs(x, fmt.Sprint("t", i))
 		m.giveWebhook(x, fmt.Sprintf("http://hotel:9100/%d", i), 1)
 	}
-	if got := m.Forgotten(); got != 3+2 {
-		t.Errorf("%d are forgotten, want three tasks and two webhooks", got)
-	}
+	expect.Equal(t, "forgotten", 3+2, m.Forgotten())
 }
 
 // Of a webhook that everybody was given, some agents are remembered; nobody is then taken for the sender.
@@ -134,9 +133,7 @@ func TestUsersOfWebhooksAreBounded(t *testing.T) {
 	for i := range 2 * maxUsers {
 		h = m.giveWebhook(&analysis.Exchange{Agent: fmt.Sprint("agent ", i)}, hotel, 1)
 	}
-	if len(h.users) != maxUsers {
-		t.Errorf("%d agents are kept, want %d", len(h.users), maxUsers)
-	}
+	expect.Equal(t, "agents are kept", maxUsers, len(h.users))
 	for range 2 * maxExpected {
 		h.expect(&Config{})
 	}

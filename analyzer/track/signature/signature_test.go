@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/track/signature"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -163,7 +164,5 @@ func TestSignaturesAreBounded(t *testing.T) {
 	for _, s := range c.Steps {
 		e.Step(s)
 	}
-	if checked != 4 {
-		t.Errorf("%d signatures were checked", checked)
-	}
+	expect.Equal(t, "signatures were checked", 4, checked)
 }

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 const subscribe = `{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`
@@ -91,9 +92,7 @@ func TestDiverges(t *testing.T) {
 			if found != nil && found.K != test.k {
 				t.Errorf("they differ in event %d, want %d", found.K, test.k)
 			}
-			if n := m.tasks.Len(); n != 0 {
-				t.Errorf("%d tasks are kept whose streams are over", n)
-			}
+			expect.Equal(t, "tasks are kept whose streams are over", 0, m.tasks.Len())
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // Who forgot a task knows nothing of it, and says so.
@@ -22,9 +23,7 @@ func TestForgottenTasks(t *testing.T) {
 	if m.Get(x, "t0") != nil || m.Get(x, "t1") != nil || m.Get(x, "t4") == nil {
 		t.Error("other tasks are kept than those that were seen last")
 	}
-	if got := m.Forgotten(); got != 2 {
-		t.Errorf("forgotten is %d, want 2", got)
-	}
+	expect.Equal(t, "forgotten", 2, m.Forgotten())
 }
 
 // What a long stream sends again and again is not gathered.
@@ -105,9 +104,7 @@ func TestNamedTask(t *testing.T) {
 			test.talk(c)
 			c.Exchange("planner", again, enginetest.Working)
 			c.Judge(rule)
-			if text := strings.Join(got, " "); text != test.want {
-				t.Errorf("the task is %q, want %q", text, test.want)
-			}
+			expect.Equal(t, "the task", test.want, strings.Join(got, " "))
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -25,22 +26,14 @@ func TestIndex(t *testing.T) {
 	} {
 		ix.Put(l)
 	}
-	if got := ix.Of(5); got != (workflow.Link{Exchange: 5, Workflow: 4, Parent: 4, By: workflow.Nested}) {
-		t.Errorf("5 is %+v", got)
-	}
-	if got := ix.Of(3); got != (workflow.Link{Exchange: 3, Workflow: 3}) {
-		t.Errorf("what nobody told of is %+v", got)
-	}
+	expect.Equal(t, "5", workflow.Link{Exchange: 5, Workflow: 4, Parent: 4, By: workflow.Nested}, ix.Of(5))
+	expect.Equal(t, "what nobody told of", workflow.Link{Exchange: 3, Workflow: 3}, ix.Of(3))
 	if got := ix.Of(99); got.Workflow != 99 || ix.Size(99) != 1 {
 		t.Errorf("what is not there is %+v", got)
 	}
-	if got := ix.Size(4); got != 2 {
-		t.Errorf("4 has %d exchanges", got)
-	}
+	expect.Equal(t, "exchanges of 4", 2, ix.Size(4))
 	ix.Put(workflow.Link{Exchange: 4, Parent: 2, By: workflow.ByContext}) // as it turns out
-	if got := ix.Of(5).Workflow; got != 1 {
-		t.Errorf("after its parent was put under another one 5 is in %d", got)
-	}
+	expect.Equal(t, "after its parent was put under another one 5 is", 1, ix.Of(5).Workflow)
 	if ix.Size(1) != 4 || ix.Size(4) != 1 {
 		t.Errorf("sizes: %d and %d", ix.Size(1), ix.Size(4))
 	}
@@ -107,9 +100,7 @@ func TestDeepLoops(t *testing.T) {
 	for i := 1; i <= 500; i++ {
 		fmt.Fprintf(&b, "%d %s>%s send trace=a/%d\n", i, names[i%2], names[(i+1)%2], i%9+1)
 	}
-	if got := len(linksOf(t, b.String())); got != 500 {
-		t.Errorf("%d links", got)
-	}
+	expect.Equal(t, "links", 500, len(linksOf(t, b.String())))
 }
 
 // What begins a workflow belongs to it, also if nothing was told of it: a card that is fetched before a call is told of

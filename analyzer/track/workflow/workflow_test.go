@@ -58,7 +58,7 @@ func play(t *testing.T, story string) []capture.Step {
 		case link == "lost":
 			add(capture.Lost{Exchanges: 1})
 		case link == "fault":
-			add(capture.Closed{Fault: &capture.Fault{Kind: "unreachable", Side: "agent"}})
+			add(capture.Closed{Fault: &capture.TransportFault{Kind: "unreachable", Side: "agent"}})
 		case link == "killed":
 			add(capture.Closed{Interrupted: true})
 		case link == "event":

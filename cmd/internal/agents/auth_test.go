@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/expect"
 )
 
 // The agent's credentials are read in every form, as those of clients are.
@@ -34,9 +35,7 @@ func TestAgentAuth(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 			continue
 		}
-		if got := strings.Join([]string{string(c.Scheme), c.Header, c.Query, c.Secret}, " "); got != want {
-			t.Errorf("%s: got %q, want %q", value, got, want)
-		}
+		expect.Equal(t, value, want, strings.Join([]string{string(c.Scheme), c.Header, c.Query, c.Secret}, " "))
 	}
 	for _, value := range []string{
 		"bearer", "bearer:", "basic:user", "oauth2:cli", "header:X Key=a", "header:=a", "header:X=", "query:=a", "query:k", "digest:a",

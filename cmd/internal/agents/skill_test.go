@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
@@ -111,9 +112,7 @@ func TestSkillProgramsGoOn(t *testing.T) {
 			seen = append(seen, e.Artifact.Artifact.ID)
 		}
 	}
-	if got := strings.Join(seen, " "); got != "working seat-1 seat-1 price-1 completed" {
-		t.Errorf("events: %s", got)
-	}
+	expect.Equal(t, "events", "working seat-1 seat-1 price-1 completed", strings.Join(seen, " "))
 	r, err := c.Send(t.Context(), client.Text("book ask"), client.SendOptions{})
 	if err != nil || r.Task == nil || r.Task.Status.State != client.InputRequired {
 		t.Fatalf("asked back: %+v, %v", r, err)

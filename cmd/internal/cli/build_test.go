@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestBuiltOf(t *testing.T) {
@@ -42,8 +44,6 @@ func TestBuiltOf(t *testing.T) {
 			changed,
 		},
 	} {
-		if got := builtOf(test.info); got != test.want {
-			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
-		}
+		expect.Equal(t, test.name, test.want, builtOf(test.info))
 	}
 }

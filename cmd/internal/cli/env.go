@@ -40,6 +40,7 @@ type Env struct {
 	Getenv func(string) string
 
 	Program string       // how the user calls this program; empty for a2atap
+	Alone   bool         // the process does nothing else, and ends with the command
 	Common  *CommonFlags // nil stands for the defaults
 }
 

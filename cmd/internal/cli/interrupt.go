@@ -30,8 +30,9 @@ func (i *Interrupts) second() bool {
 	return now.Sub(i.first) >= secondAfter
 }
 
-// UntilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process,
-// until the caller calls cancel, when it has nothing left to do.
+// UntilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process. The
+// caller calls cancel when it has nothing left to do: from then on signals do what they did before, unless the process is
+// to end anyway, with a status that says more than a signal.
 func UntilInterrupted(ctx context.Context, e Env) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancel(ctx)
 	over, finish := context.WithCancel(context.Background())
@@ -46,7 +47,9 @@ func UntilInterrupted(ctx context.Context, e Env) (_ context.Context, cancel con
 	}()
 	return ctx, func() {
 		end()
-		finish()
+		if !e.Alone {
+			finish()
+		}
 	}
 }
 

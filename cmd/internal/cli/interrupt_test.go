@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"a2atap/proxy/expect"
 )
 
 func TestSecondInterruptComesASecondAfterTheFirst(t *testing.T) {
@@ -32,9 +34,7 @@ func TestSecondInterruptComesASecondAfterTheFirst(t *testing.T) {
 					ends = k
 				}
 			}
-			if ends != c.ends {
-				t.Errorf("interrupt %d ends it, want %d", ends, c.ends)
-			}
+			expect.Equal(t, "the interrupt that ends it", c.ends, ends)
 		})
 	}
 }

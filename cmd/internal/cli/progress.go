@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
 	"time"
 
@@ -110,9 +109,9 @@ func (p *Progress) Count(unit string, done, total uint64) {
 		return
 	}
 	total = max(total, done)
-	counted := fmt.Sprintf("%s of %s", grouped(done), analysis.Plural(total, unit))
+	counted := fmt.Sprintf("%s of %s", text.Number(done), analysis.Plural(total, unit))
 	if total > 1 {
-		counted = fmt.Sprintf("%s of %s %ss", grouped(done), grouped(total), unit)
+		counted = fmt.Sprintf("%s of %s %ss", text.Number(done), text.Number(total), unit)
 	}
 	if p.common != nil {
 		p.common.done.Store(counted)
@@ -139,7 +138,7 @@ const (
 func progressLine(what, counted string, done, left uint64, part float64, took time.Duration, columns int) string {
 	words := []string{fmt.Sprintf("%3.0f%%", 100*part), counted}
 	if rate := float64(done) / took.Seconds(); done > 0 && took > 0 {
-		words = append(words, grouped(uint64(rate))+"/s")
+		words = append(words, text.Number(uint64(rate))+"/s")
 		if left > 0 {
 			words = append(words, time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second).String()+" left")
 		}
@@ -152,15 +151,6 @@ func progressLine(what, counted string, done, left uint64, part float64, took ti
 	length := min(room, longestBar)
 	full := int(part * float64(length))
 	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", length-full) + "]  " + end
-}
-
-// grouped writes a number with commas between its thousands.
-func grouped(n uint64) string {
-	digits := strconv.FormatUint(n, 10)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }
 
 // Show shows how far it has come, in words.

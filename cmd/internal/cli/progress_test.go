@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/tui/text"
 )
 
@@ -28,7 +29,7 @@ func TestProgressLine(t *testing.T) {
 		{"check c.a2atap", 0, 10, time.Second, 79, "check c.a2atap  [                              ]    0%  0 of 10 exchanges"},
 		{"check c.a2atap", 10, 10, time.Second, 79, "check c.a2atap  [=============================]  100%  10 of 10 exchanges  10/s"},
 	} {
-		counted := grouped(tt.done) + " of " + grouped(tt.total) + " exchanges"
+		counted := text.Number(tt.done) + " of " + text.Number(tt.total) + " exchanges"
 		got := progressLine(tt.what, counted, tt.done, tt.total-tt.done, float64(tt.done)/float64(tt.total), tt.took, tt.columns)
 		if got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
@@ -63,8 +64,6 @@ func TestProgressIsShownAndErased(t *testing.T) {
 		if strings.TrimSpace(lines[3]+lines[4]) != "" || len(lines[3]) < len(strings.TrimRight(lines[2], " ")) {
 			t.Errorf("left behind: %q", lines[3:])
 		}
-		if got := common.SoFar(); got != " after 4 of 300 exchanges" {
-			t.Errorf("so far %q", got)
-		}
+		expect.Equal(t, "so far", " after 4 of 300 exchanges", common.SoFar())
 	})
 }

@@ -23,11 +23,9 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
+	"a2atap/proxy/must"
 	"a2atap/proxy/recording"
 )
-
-// Patience ends a test that waits for something that does not come.
-const Patience = 30 * time.Second
 
 // Stop ends a recording and returns what its rules found. A recording that does not end in time fails the test.
 func Stop(t testing.TB, r interface {
@@ -50,7 +48,7 @@ func Stop(t testing.TB, r interface {
 			t.Fatal(e.err)
 		}
 		return e.result
-	case <-time.After(Patience):
+	case <-time.After(must.Patience):
 		t.Fatal("the recording does not end")
 		return nil
 	}

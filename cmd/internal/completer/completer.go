@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/report"
@@ -34,7 +35,9 @@ var endings = []string{"a2atap", "jsonl", "har", "txtar"}
 // Add gives all commands beneath root their completions.
 func Add(root *cobra.Command, e cli.Env) {
 	e.Err = io.Discard
+	root.PersistentFlags().VisitAll(plain)
 	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(plain)
 		use := cmd.Use
 		switch {
 		case strings.Contains(use, " CAPTURE"):
@@ -54,6 +57,9 @@ func Add(root *cobra.Command, e cli.Env) {
 	}
 	cobra.CheckErr(root.RegisterFlagCompletionFunc("progress", words("auto", "always", "never")))
 }
+
+// plain takes the marks out of a flag's usage, which shells show as it is.
+func plain(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
 
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 

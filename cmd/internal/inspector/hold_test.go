@@ -13,6 +13,7 @@ import (
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/recorder"
 	"a2atap/proxy"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/hold"
 	"a2atap/proxy/must"
 	"a2atap/tui"
@@ -21,7 +22,7 @@ import (
 // heldOf waits until so many messages are held.
 func heldOf(t *testing.T, h *tui.Holder, n int) []tui.HeldMessage {
 	t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(must.Patience)
 	for {
 		if held := h.State().Held; len(held) == n {
 			return held
@@ -114,9 +115,7 @@ func TestHoldAndEdit(t *testing.T) {
 		t.Errorf("held is %+v with the text %s, %v", m, text, err)
 	}
 	must.Do(t, h.Edited(m.ID, []byte(strings.Replace(string(text), "gone", "here", 1))))
-	if words := <-answer; !strings.Contains(words, `"here"`) {
-		t.Errorf("the client got %s", words)
-	}
+	expect.Contains(t, "the client", `"here"`, <-answer)
 	if err := h.LetGo(m.ID); err == nil {
 		t.Error("what is gone can be let go")
 	}

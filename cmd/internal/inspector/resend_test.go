@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/refagent"
 	"a2atap/tui"
@@ -79,9 +80,7 @@ func TestResendToAgent(t *testing.T) {
 		if head := string(sent.Exchange.Request.Head); strings.Contains(head, "Bearer") || strings.Contains(head, "key=") {
 			t.Errorf("a placeholder was sent: %q", head)
 		}
-		if body := string(sent.Exchange.Response.Body.Data); !strings.Contains(body, `"task"`) {
-			t.Errorf("the agent answers %q", body)
-		}
+		expect.Contains(t, "the agent answers", `"task"`, string(sent.Exchange.Response.Body.Data))
 	}
 	kept := must.Get(source.Open(s.e, file))(t)
 	defer kept.Close()

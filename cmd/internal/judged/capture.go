@@ -2,6 +2,7 @@ package judged
 
 import (
 	"context"
+	"iter"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
@@ -16,53 +17,55 @@ import (
 // an index of the capture knows which exchanges can be chosen, f is not called with others.
 func (j *Capture) Choose(
 	ctx context.Context, s Selection, from, to uint64, f func(row *kept.Row, chosen bool) bool,
-) (err error) {
-	if err := s.readNotes(ctx, j.Source); err != nil {
+) error {
+	if err := j.prepare(ctx, &s); err != nil {
 		return err
 	}
-	if s.Linked {
-		if s.Links, err = j.AllLinks(ctx); err != nil {
-			return err
-		}
-	}
-	take := func(row *kept.Row) (more bool, err error) {
-		is, err := j.Match(ctx, s, row)
-		return err == nil && f(row, is), err
-	}
-	if from == to {
-		row, err := j.Row(ctx, from)
-		if err == nil && row != nil {
-			_, err = take(row)
-		}
-		return err
-	}
-	if seqs, ok := s.candidates(ctx, j.Source, from); ok {
-		for seq, err := range seqs {
-			if err != nil || seq > to {
-				return err
-			}
-			row, err := j.Row(ctx, seq)
-			if err != nil {
-				return err
-			}
-			if row == nil {
-				continue
-			}
-			if more, err := take(row); err != nil || !more {
-				return err
-			}
-		}
-		return nil
-	}
-	for row, err := range j.Rows(ctx, from) {
+	for row, err := range j.candidates(ctx, s, from, to) {
 		if err != nil || row.Seq > to {
 			return err
 		}
-		if more, err := take(row); err != nil || !more {
+		if is, err := j.Match(ctx, s, row); err != nil || !f(row, is) {
 			return err
 		}
 	}
 	return nil
+}
+
+// prepare reads what the filter may ask for: the notes on the capture, if nobody has read them yet, and what caused what.
+func (j *Capture) prepare(ctx context.Context, s *Selection) (err error) {
+	if s.Noted && s.Notes == nil {
+		s.Notes, err = source.Notes(ctx, j.Source)
+	}
+	if s.Linked && err == nil {
+		s.Links, err = j.AllLinks(ctx)
+	}
+	return err
+}
+
+// candidates yields the rows of exchanges from one on that can be chosen, as far as that is known, in order.
+func (j *Capture) candidates(ctx context.Context, s Selection, from, to uint64) iter.Seq2[*kept.Row, error] {
+	seqs, known := s.candidates(ctx, j.Source, from)
+	if from == to {
+		seqs, known = func(yield func(uint64, error) bool) { yield(from, nil) }, true
+	}
+	if !known {
+		return j.Rows(ctx, from)
+	}
+	return func(yield func(*kept.Row, error) bool) {
+		for seq, err := range seqs {
+			var row *kept.Row
+			if err == nil && seq > to {
+				return
+			}
+			if err == nil {
+				row, err = j.Row(ctx, seq)
+			}
+			if (row != nil || err != nil) && !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 // Match reports whether an exchange is chosen. It is read only where its row does not tell.

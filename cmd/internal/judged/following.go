@@ -1,6 +1,7 @@
 package judged
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -282,7 +283,7 @@ func (g *growingHere) Steps(ctx context.Context, from uint64) iter.Seq2[capture.
 			g.w.Judged(s.Arrival)
 			if now := time.Now(); now.Sub(g.looked) > lookPause {
 				g.looked = now
-				g.note(g.written())
+				g.note()
 			}
 		}
 	}
@@ -290,24 +291,13 @@ func (g *growingHere) Steps(ctx context.Context, from uint64) iter.Seq2[capture.
 
 // Wait implements capture.Source. What was judged is soon seen, also if nothing passes any more.
 func (g *growingHere) Wait(ctx context.Context, from uint64) error {
-	for {
+	write := func() {
 		g.w.Flush()
-		g.note(g.written())
-		pause, left := g.w.Due()
-		if !left {
-			return g.Source.Wait(ctx, from)
-		}
-		bounded, cancel := context.WithTimeout(ctx, max(pause, time.Millisecond))
-		err := g.Source.Wait(bounded, from)
-		cancel()
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
+		g.note()
 	}
+	write()
+	return kept.Wait(ctx, g.Source, from, g.w.Due, write)
 }
 
-func (g *growingHere) note(err error) {
-	if g.err == nil {
-		g.err = err
-	}
-}
+// note tells that something may have been written.
+func (g *growingHere) note() { g.err = cmp.Or(g.err, g.written()) }

@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -30,7 +31,7 @@ func follow(t *testing.T, name string, src capture.Source) *judged.Following {
 // until waits until what is known is wanted, and returns it.
 func until(t *testing.T, f *judged.Following, wanted func(judged.Followed) bool) judged.Followed {
 	t.Helper()
-	for end := time.After(cmdtest.Patience); ; {
+	for end := time.After(must.Patience); ; {
 		now, changed := f.Now()
 		if wanted(now) {
 			return now
@@ -69,9 +70,7 @@ func TestFollowFinishedAndResumed(t *testing.T) {
 	cmdtest.OneExchange(t, file, 2)
 	for _, f := range []*judged.Following{first, second} {
 		n := until(t, f, func(n judged.Followed) bool { return whole(n) && n.Info.Exchanges == 2 })
-		if rows := n.Capture.Head().Rows; rows != 2 {
-			t.Errorf("after another recording there are %d rows", rows)
-		}
+		expect.Equal(t, "rows after another recording", 2, n.Capture.Head().Rows)
 	}
 }
 

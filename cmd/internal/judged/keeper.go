@@ -198,7 +198,7 @@ func (k *Keeper) inMemory(ctx context.Context) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.keep(ctx, shelf)
+	k.keep(ctx, shelf).Close() //nolint:errcheck // who reads it has the one in memory
 	return k.of(ctx, shelf, result, nil)
 }
 

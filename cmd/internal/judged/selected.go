@@ -37,17 +37,15 @@ func (s Selection) Apply(ctx context.Context, j *Capture, r *judgment.Result) er
 
 // findings leaves in the result those findings whose exchange is chosen.
 func (s Selection) findings(ctx context.Context, j *Capture, r *judgment.Result) error {
-	var chosen cli.Set
-	if err := s.readNotes(ctx, j.Source); err != nil {
+	if err := j.prepare(ctx, &s); err != nil {
 		return err
 	}
-	if s.Linked {
-		var err error
-		if s.Links, err = j.AllLinks(ctx); err != nil {
-			return err
-		}
+	var chosen cli.Set
+	in := make(map[uint64]bool)
+	for i := range r.Findings {
+		in[r.Findings[i].Place.Exchange] = true
 	}
-	for _, seq := range slices.Sorted(maps.Keys(groupFindings(r.Findings))) {
+	for _, seq := range slices.Sorted(maps.Keys(in)) {
 		row, err := j.Row(ctx, seq)
 		if err != nil {
 			return err
@@ -178,12 +176,4 @@ func (s Selection) candidates(
 		key.Value = reading.Normalise("op", key.Value)
 	}
 	return index.Find(ctx, key, from), true
-}
-
-func groupFindings(findings []analysis.Finding) map[uint64][]analysis.Finding {
-	groups := make(map[uint64][]analysis.Finding)
-	for _, f := range findings {
-		groups[f.Place.Exchange] = append(groups[f.Place.Exchange], f)
-	}
-	return groups
 }

@@ -1,24 +1,13 @@
 package judged
 
 import (
-	"context"
-
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
-	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/notes"
 )
-
-// source.ReadNotes reads the notes on a capture if the filter may ask for marks and nobody has read them yet.
-func (s *Selection) readNotes(ctx context.Context, src capture.Source) (err error) {
-	if s.Noted && s.Notes == nil {
-		s.Notes, err = source.Notes(ctx, src)
-	}
-	return err
-}
 
 // A Selection is the exchanges that --filter and --agent select.
 type Selection struct {

@@ -15,6 +15,7 @@ const width = 120
 // Help returns what the help of a command says: examples that work, what the command does, how it is called, its flags,
 // and which further ones a topic lists; of a topic, its text and those flags.
 func Help(cmd *cobra.Command) string {
+	list(cmd.Root())
 	var b strings.Builder
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(cmd.Example, "\n"))

@@ -1,13 +1,14 @@
 package manual_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"a2atap/cmd/internal/manual"
+	"a2atap/proxy/expect"
 )
 
 // mill returns a program of two commands that share flags, and a topic that lists them.
@@ -94,9 +95,7 @@ Flags of sift:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.want, manual.Help(cmd)); diff != "" {
-			t.Errorf("mill %s (-want +got):\n%s", test.command, diff)
-		}
+		expect.Same(t, fmt.Sprintf("mill %s", test.command), test.want, manual.Help(cmd))
 	}
 }
 
@@ -118,9 +117,7 @@ func TestPages(t *testing.T) {
 	for _, p := range manual.Pages(mill(), manual.Edition{Program: "mill v1.2", Date: "2026-03-01"}) {
 		pages[p.Name] = p.Text
 	}
-	if len(pages) != 5 {
-		t.Errorf("there are %d pages, want 5", len(pages))
-	}
+	expect.Equal(t, "pages", 5, len(pages))
 	for name, want := range map[string]string{
 		"mill-grind": `.TH "MILL\-GRIND" "1" "2026\-03\-01" "mill v1.2" "mill manual"
 .nh
@@ -194,8 +191,6 @@ wait for sifting
 \fBmill\-sift\fR(1)
 `,
 	} {
-		if diff := cmp.Diff(want, pages[name]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, want, pages[name])
 	}
 }

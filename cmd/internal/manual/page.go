@@ -13,21 +13,22 @@ import (
 // Pages returns a page for each command beneath root, and for root itself, which also lists the others, and one for each
 // topic. The page of a command has all its flags.
 func Pages(root *cobra.Command, e Edition) []Page {
-	var list []Page
+	list(root)
+	var pages []Page
 	var add func(cmd *cobra.Command)
 	add = func(cmd *cobra.Command) {
 		switch {
 		case explains(cmd):
-			list = append(list, topicPage(cmd, e))
+			pages = append(pages, topicPage(cmd, e))
 		case cmd.IsAvailableCommand() || cmd == root:
-			list = append(list, commandPage(cmd, e))
+			pages = append(pages, commandPage(cmd, e))
 		}
 		for _, c := range cmd.Commands() {
 			add(c)
 		}
 	}
 	add(root)
-	return list
+	return pages
 }
 
 // Write writes pages beneath a folder as man looks for them there: man1/a2atap-record.1. Folders that are missing are

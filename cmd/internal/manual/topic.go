@@ -10,6 +10,7 @@ package manual
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,37 +29,58 @@ type Topic struct {
 }
 
 const (
-	isTopic = "a2atap_topic"       // annotates a command that is a topic
-	listed  = "a2atap_listed_with" // annotates a flag with the topic that lists it
+	isTopic = "a2atap_topic"       // annotates a command that is a topic with its place among them
+	lists   = "a2atap_lists"       // and with the flags that it lists, a list in each line
+	listed  = "a2atap_listed_with" // annotates a flag with the topic that lists it, and root when all are
 )
 
-// Add adds topics beneath root, as commands that only explain, takes the flags that they list out of the help of the
-// commands beneath root, and makes that help what Help returns. Commands are to have all their flags by then. A flag that
-// two topics list is the first one's.
+// Add adds topics beneath root, as commands that only explain, and makes the help of the commands beneath root what Help
+// returns. A flag that two topics list is the first one's.
 func Add(root *cobra.Command, topics []Topic) {
-	commands := root.Commands()
-	for _, t := range topics {
+	for i, t := range topics {
 		root.AddCommand(&cobra.Command{
-			Use: t.Name, Short: t.Short, Long: t.Text, Annotations: map[string]string{isTopic: ""},
+			Use: t.Name, Short: t.Short, Long: t.Text,
+			Annotations: map[string]string{isTopic: strconv.Itoa(i), lists: strings.Join(t.Flags, "\n")},
 		})
-		for _, cmd := range commands {
-			list := func(f *pflag.Flag) {
-				if topicOf(f) == "" {
-					cobra.CheckErr(cmd.Flags().SetAnnotation(f.Name, listed, []string{t.Name}))
-				}
-			}
-			for _, pattern := range t.patterns(cmd.Name()) {
-				visit(cmd.Flags(), pattern, list)
-			}
-		}
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { cmd.Print(Help(cmd)) })
 }
 
-// patterns returns the patterns of the flags of a command that the topic lists.
-func (t *Topic) patterns(command string) []string {
+// list takes the flags that topics list out of the help of the commands beneath root. It is done when the first help is
+// asked for: most command lines ask for none. Commands are to have all their flags by then.
+func list(root *cobra.Command) {
+	if _, done := root.Annotations[listed]; done {
+		return
+	}
+	topics := topicsOf(root)
+	slices.SortFunc(topics, func(a, b *cobra.Command) int { return place(a) - place(b) })
+	for _, topic := range topics {
+		for _, cmd := range root.Commands() {
+			for _, pattern := range patterns(topic, cmd.Name()) {
+				visit(cmd.Flags(), pattern, func(f *pflag.Flag) {
+					if topicOf(f) == "" {
+						cobra.CheckErr(cmd.Flags().SetAnnotation(f.Name, listed, []string{topic.Name()}))
+					}
+				})
+			}
+		}
+	}
+	if root.Annotations == nil {
+		root.Annotations = make(map[string]string)
+	}
+	root.Annotations[listed] = ""
+}
+
+// place returns the place of a topic among those that were added.
+func place(topic *cobra.Command) int {
+	i, _ := strconv.Atoi(topic.Annotations[isTopic])
+	return i
+}
+
+// patterns returns the patterns of the flags of a command that a topic lists.
+func patterns(topic *cobra.Command, command string) []string {
 	var patterns []string
-	for _, list := range t.Flags {
+	for list := range strings.Lines(topic.Annotations[lists]) {
 		commands, names, some := strings.Cut(list, ":")
 		if !some {
 			names = list

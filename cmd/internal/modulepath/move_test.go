@@ -1,13 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -53,9 +53,7 @@ func TestMove(t *testing.T) {
 		}
 		for name, want := range step.want {
 			got := must.Get(os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))))(t)
-			if diff := cmp.Diff(want, string(got)); diff != "" {
-				t.Errorf("%s: %s (-want +got):\n%s", step.to, name, diff)
-			}
+			expect.Same(t, fmt.Sprintf("%s: %s", step.to, name), want, string(got))
 		}
 	}
 }

@@ -4,6 +4,7 @@ package present
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 func TestPaint(t *testing.T) {
@@ -23,9 +25,7 @@ func TestPaint(t *testing.T) {
 		{false, "1  a\ufffd[2Jb http://…@h/ failed"},
 		{true, "\x1b[2m1  \x1b[m" + "a\ufffd[2Jb http://…@h/ " + "\x1b[1;31mfailed\x1b[m"},
 	} {
-		if got := paint(tt.colours, line...); got != tt.want {
-			t.Errorf("colours %v: got %q, want %q", tt.colours, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("colours %v", tt.colours), tt.want, paint(tt.colours, line...))
 	}
 }
 
@@ -33,7 +33,7 @@ func TestPaint(t *testing.T) {
 func TestColoursSayNothingAlone(t *testing.T) {
 	x := summary.Summary{
 		Seq: 7, Link: analysis.Link{Client: "c", Agent: "a"}, Asked: "SendMessage", Status: 200, Events: 3,
-		Tasks: []string{"t1"}, State: a2a.Failed, Fault: &capture.Fault{Kind: "reset", Side: "agent"},
+		Tasks: []string{"t1"}, State: a2a.Failed, Fault: &capture.TransportFault{Kind: "reset", Side: "agent"},
 	}
 	x.Outcome.Failure = "TaskNotFound"
 	painted := paint(true, PassedLine(&x)...)
@@ -71,8 +71,6 @@ func TestWhenColours(t *testing.T) {
 		if tt.file != nil {
 			got = e.Colours(tt.file)
 		}
-		if got != tt.want {
-			t.Errorf("%s: coloured %v, want %v", tt.name, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: coloured", tt.name), tt.want, got)
 	}
 }

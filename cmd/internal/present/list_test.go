@@ -1,6 +1,7 @@
 package present
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
 	"a2atap/tui/text"
 )
 
@@ -36,20 +38,16 @@ func TestOutcomeCountsEvents(t *testing.T) {
 			},
 		},
 	}
-	if got := paint(false, cameOf(&rowOf(x).Summary)...); got != "2 events" {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, "", "2 events", paint(false, cameOf(&rowOf(x).Summary)...))
 }
 
 func TestOutcomeNamesFault(t *testing.T) {
-	for want, fault := range map[string]capture.Fault{
+	for want, fault := range map[string]capture.TransportFault{
 		"reset by client": {Kind: "reset", Side: "client"},
 		"failed":          {Kind: "failed"},
 	} {
 		x := &capture.Exchange{State: capture.StateClosed, Fault: &fault}
-		if got := paint(false, cameOf(&rowOf(x).Summary)...); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		expect.Equal(t, "", want, paint(false, cameOf(&rowOf(x).Summary)...))
 	}
 }
 
@@ -115,9 +113,7 @@ func TestListColumnsByWidth(t *testing.T) {
 		40:  {40, 3, 0, 0, 10, 0, 0},
 		10:  {10, 3, 0, 0, 0, 0, 0},
 	} {
-		if got := seen.Columns(width); got != want {
-			t.Errorf("at %d: got %v, want %v", width, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("at %d", width), want, seen.Columns(width))
 	}
 }
 
@@ -148,9 +144,7 @@ func TestOutcomeNamesErrors(t *testing.T) {
 				Body: capture.Body{Data: []byte(tt.body), Complete: true},
 			},
 		}
-		if got := paint(false, cameOf(&rowOf(x).Summary)...); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
-		}
+		expect.Equal(t, "", tt.want, paint(false, cameOf(&rowOf(x).Summary)...))
 	}
 }
 
@@ -170,9 +164,7 @@ func TestShortIDsAreTakenBack(t *testing.T) {
 		}
 		for _, other := range ids {
 			facts := reading.Facts{Reading: &reading.Reading{Tasks: []string{other}}}
-			if got := f.Match(&capture.Exchange{}, facts); got != (id == other) {
-				t.Errorf("%s matches %s: %v", f, other, got)
-			}
+			expect.Equal(t, fmt.Sprintf("%s matches %s", f, other), id == other, f.Match(&capture.Exchange{}, facts))
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Printer interface {
 // A PartPrinter can print parts of exchanges.
 type PartPrinter interface {
 	Printer
-	Only(document.Part) // says what is wanted of the next exchange
+	Only(document.Section) // says what is wanted of the next exchange
 }
 
 // A Flusher is a printer that holds back what it has until it is asked for it.
@@ -84,12 +84,12 @@ func (p *LadderPrinter) Flush() error {
 type DetailPrinter struct {
 	List  *ListPrinter
 	P     *print.Printer
-	part  document.Part
+	part  document.Section
 	begun bool
 }
 
 // Only says which part is wanted of the next exchange.
-func (p *DetailPrinter) Only(part document.Part) { p.part = part }
+func (p *DetailPrinter) Only(part document.Section) { p.part = part }
 
 // Print implements Printer.
 func (p *DetailPrinter) Print(one *Shown) error {
@@ -112,11 +112,11 @@ func (p *DetailPrinter) End() error { return nil }
 type RawPrinter struct {
 	E        cli.Env
 	Terminal bool
-	part     document.Part
+	part     document.Section
 }
 
 // Only says which part is wanted of the next exchange.
-func (p *RawPrinter) Only(part document.Part) { p.part = part }
+func (p *RawPrinter) Only(part document.Section) { p.part = part }
 
 // Print implements Printer.
 func (p *RawPrinter) Print(one *Shown) error {
@@ -171,7 +171,7 @@ func harmless(data []byte) bool {
 func (p *RawPrinter) End() error { return nil }
 
 // HasEvent returns an error if a part of an exchange is an event that was not recorded.
-func HasEvent(x *capture.Exchange, part document.Part) error {
+func HasEvent(x *capture.Exchange, part document.Section) error {
 	res := x.Response
 	switch {
 	case part.Event == 0:

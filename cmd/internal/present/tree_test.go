@@ -21,7 +21,7 @@ func TestTreeOfLongNames(t *testing.T) {
 	for n := uint64(1); n <= depth; n++ {
 		p.Links.Put(workflow.Link{Exchange: n, Parent: n - 1, By: workflow.Nested})
 		x := &capture.Exchange{
-			Seq: n, State: capture.StateClosed, Fault: &capture.Fault{Kind: "reset", Side: "agent"},
+			Seq: n, State: capture.StateClosed, Fault: &capture.TransportFault{Kind: "reset", Side: "agent"},
 			Client: capture.Peer{Name: "orchestrator" + strings.Repeat("-of-all", 9)},
 			Agent:  capture.Peer{Name: "hotels\x1b[31m" + strings.Repeat("-of-all", 9)},
 			Request: capture.Request{

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/present"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/recording"
 )
 
@@ -20,7 +21,5 @@ func TestWhatWasNotJudgedIsCounted(t *testing.T) {
 		t.Errorf("it returns %v, want %v", err, broken)
 	}
 	want := "record: 12 exchanges, 3400 bytes in c.a2atap; NOT recorded: 5 exchanges, 600 bytes\n"
-	if said.String() != want {
-		t.Errorf("it says %q, want %q", said.String(), want)
-	}
+	expect.Equal(t, "it says", want, said.String())
 }

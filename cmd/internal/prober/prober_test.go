@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
@@ -79,8 +80,6 @@ func TestNamesOfProbedAgents(t *testing.T) {
 		for _, a := range agents {
 			names = append(names, a.name)
 		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s: got %s, want %s", args, got, want)
-		}
+		expect.Equal(t, args, want, strings.Join(names, " "))
 	}
 }

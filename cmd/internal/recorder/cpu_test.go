@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"a2atap/proxy/expect"
 )
 
 func TestProcessorsAreSaturated(t *testing.T) {
@@ -36,9 +38,7 @@ func TestProcessorsAreSaturated(t *testing.T) {
 				now.all += c.each * processors
 				now.idle += c.idle
 				time.Sleep(c.after)
-				if got := m.saturated(5 + c.bytes); got != c.saturated {
-					t.Errorf("saturated: %t, want %t", got, c.saturated)
-				}
+				expect.Equal(t, "saturated", c.saturated, m.saturated(5+c.bytes))
 			})
 		})
 	}
@@ -47,9 +47,7 @@ func TestProcessorsAreSaturated(t *testing.T) {
 func TestReadCPUTimes(t *testing.T) {
 	first := readCPUTimes()
 	if runtime.GOOS != "linux" {
-		if first != (cpuTimes{}) {
-			t.Errorf("the times are %+v, where nobody knows", first)
-		}
+		expect.Equal(t, "the times where nobody knows", cpuTimes{}, first)
 		return
 	}
 	if first.all == 0 || first.idle > first.all {

@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/kept"
 	"a2atap/analyzer/summary"
 	"a2atap/analyzer/track/push"
 	"a2atap/analyzer/track/workflow"
@@ -183,20 +184,7 @@ func (a *addition) Info(ctx context.Context) (capture.Info, error) {
 //
 // What judging comes to is soon seen by all who look at it, also if nothing passes any more.
 func (a *addition) Wait(ctx context.Context, from uint64) error {
-	from = max(from, a.after.Arrival+1)
-	for {
-		pause, left := a.keep.due()
-		if !left {
-			return a.Source.Wait(ctx, from)
-		}
-		bounded, cancel := context.WithTimeout(ctx, pause)
-		err := a.Source.Wait(bounded, from)
-		cancel()
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		a.keep.caughtUp()
-	}
+	return kept.Wait(ctx, a.Source, max(from, a.after.Arrival+1), a.keep.due, a.keep.caughtUp)
 }
 
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.

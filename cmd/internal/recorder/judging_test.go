@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -55,7 +56,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 		}},
 	})
 	must.Do(t, err)
-	client := &http.Client{Timeout: cmdtest.Patience}
+	client := &http.Client{Timeout: must.Patience}
 	defer client.CloseIdleConnections()
 	var load sync.WaitGroup
 	for range clients {
@@ -140,9 +141,7 @@ func TestThrottlePauses(t *testing.T) {
 				p := newTestThrottle()
 				p.isBusy = c.busy
 				p.at = bolt.Position{Seq: 7 + c.behind, Arrival: 100}
-				if got := p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}); got != c.pause {
-					t.Errorf("it pauses for %v, want %v", got, c.pause)
-				}
+				expect.Equal(t, "it pauses for", c.pause, p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}))
 				if got := p.arrival.Load(); (got == 100) != (c.takes >= judgeSlice) {
 					t.Errorf("after %v of judging it has come to step %d", c.takes, got)
 				}
@@ -188,9 +187,7 @@ func TestFarBehindIsSaid(t *testing.T) {
 				for range 3 {
 					p.judge(judgeSlice, capture.Step{Seq: 1, Arrival: 1})
 				}
-				if got := strings.Join(p.notices, ", "); got != c.says {
-					t.Errorf("it says %q, want %q", got, c.says)
-				}
+				expect.Equal(t, "it says", c.says, strings.Join(p.notices, ", "))
 			})
 		})
 	}
@@ -229,9 +226,7 @@ func TestProgressIsReported(t *testing.T) {
 					s.judged(arrival)
 				}
 				s.end()
-				if got := strings.Join(reported, ", "); got != c.reported {
-					t.Errorf("reported %q, want %q", got, c.reported)
-				}
+				expect.Equal(t, "reported", c.reported, strings.Join(reported, ", "))
 			})
 		})
 	}

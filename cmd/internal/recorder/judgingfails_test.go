@@ -29,7 +29,7 @@ func TestPanickingRuleStopsNothing(t *testing.T) {
 		Proxy: proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}}, Rules: []*analysis.Rule{wrong},
 	})
 	must.Do(t, err)
-	client := &http.Client{Timeout: cmdtest.Patience}
+	client := &http.Client{Timeout: must.Patience}
 	defer client.CloseIdleConnections()
 	call := func() {
 		t.Helper()

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	paralleltest.AtOnce(8)
+	paralleltest.AtOnce(24)
 	os.Exit(m.Run())
 }

@@ -3,6 +3,8 @@ package recorder
 import (
 	"testing"
 	"time"
+
+	"a2atap/cmd/internal/cmdtest"
 )
 
 func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
@@ -46,4 +48,16 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 			t.Fatalf("%s: memory was given back %d times, want %d", step.what, freed, step.want)
 		}
 	}
+}
+
+// TestMemoryOfARecording asks a recording what its memoryKeeper goes by.
+func TestMemoryOfARecording(t *testing.T) {
+	t.Parallel()
+	r := recordInto(t, recorded(t))
+	k := r.keepMemory()
+	if k.held() == 0 || k.busy() || k.position() != k.given {
+		t.Errorf("it holds %d bytes, is busy %t, and came from %d to %d", k.held(), k.busy(), k.given, k.position())
+	}
+	k.trim()
+	cmdtest.Stop(t, r)
 }

@@ -1,9 +1,12 @@
 package recorder
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestRecordingRuntime(t *testing.T) {
@@ -16,23 +19,15 @@ func TestRecordingRuntime(t *testing.T) {
 	r.begin()
 	r.begin()
 	r.adjust()
-	if got := runtime.GOMAXPROCS(0); got != processors+sparePlaces {
-		t.Errorf("two recordings have %d places to run, want %d", got, processors+sparePlaces)
-	}
+	expect.Equal(t, "places to run of two recordings", processors+sparePlaces, runtime.GOMAXPROCS(0))
 	if got := limit(); got < heapBudget || got == memory {
 		t.Errorf("two recordings have a limit of %d bytes, want %d at least", got, heapBudget)
 	}
 	r.end()
-	if got := runtime.GOMAXPROCS(0); got != processors+sparePlaces {
-		t.Errorf("one recording has %d places to run, want %d", got, processors+sparePlaces)
-	}
+	expect.Equal(t, "places to run of one recording", processors+sparePlaces, runtime.GOMAXPROCS(0))
 	r.end()
-	if got := runtime.GOMAXPROCS(0); got != processors {
-		t.Errorf("after the last recording there are %d places to run, want %d", got, processors)
-	}
-	if got := limit(); got != memory {
-		t.Errorf("after the last recording the limit is %d bytes, want %d", got, memory)
-	}
+	expect.Equal(t, "places to run after the last recording", processors, runtime.GOMAXPROCS(0))
+	expect.Equal(t, "the limit after the last recording", memory, limit())
 }
 
 func TestRecordingRuntimeKeepsWhatTheUserSet(t *testing.T) {
@@ -43,20 +38,14 @@ func TestRecordingRuntimeKeepsWhatTheUserSet(t *testing.T) {
 	var r runtimeSetting
 	r.begin()
 	r.adjust()
-	if got := runtime.GOMAXPROCS(0); got != processors {
-		t.Errorf("there are %d places to run, want %d", got, processors)
-	}
-	if got := debug.SetMemoryLimit(-1); got != limit {
-		t.Errorf("the limit is %d bytes, want %d", got, limit)
-	}
+	expect.Equal(t, "places to run", processors, runtime.GOMAXPROCS(0))
+	expect.Equal(t, "the limit", limit, debug.SetMemoryLimit(-1))
 	r.end()
 }
 
 // The limit keeps away from what is in use.
 func TestMemoryLimit(t *testing.T) {
 	for live, want := range map[uint64]int64{0: heapBudget, 30 << 20: heapBudget, 100 << 20: 100<<20 + heapSpare} {
-		if got := memoryLimit(live); got != want {
-			t.Errorf("%d bytes in use: the limit is %d, want %d", live, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%d bytes in use: the limit", live), want, memoryLimit(live))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"a2atap/cmd/internal/cmdtest"
 	"a2atap/cmd/internal/shipment"
@@ -51,8 +52,8 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	r, err := Start(Options{
 		Output: filepath.Join(t.TempDir(), "c.a2atap"),
 		Proxy:  proxy.Options{Taps: []proxy.TapSpec{{Name: "a", Agent: at, Listen: "127.0.0.1:0"}}},
-		Ship: &shipment.To{Address: address, Options: fleet.ShipOptions{
-			Host: "here", Connect: fleet.Options{Patience: 4 * cmdtest.Patience}, // it is stuck in its first attempt
+		Ship: &shipment.To{Address: address, End: 1500 * time.Millisecond, Options: fleet.ShipOptions{
+			Host: "here", Connect: fleet.Options{Patience: 4 * must.Patience}, // it is stuck in its first attempt
 		}},
 		Listener: hears{ship: func(v shipment.Event) {
 			mu.Lock()
@@ -63,7 +64,7 @@ func TestTrafficPassesASilentNATSServer(t *testing.T) {
 	must.Do(t, err)
 	<-taken
 	const requests = 200
-	client := &http.Client{Transport: &http.Transport{}, Timeout: cmdtest.Patience}
+	client := &http.Client{Transport: &http.Transport{}, Timeout: must.Patience}
 	for range requests {
 		answer := must.Get(client.Get(r.Taps()[0].URL() + "/tasks/t1"))(t)
 		io.Copy(io.Discard, answer.Body) //nolint:errcheck // the record has it

@@ -49,7 +49,8 @@ func (o *Flags) Limits(f *pflag.FlagSet, needs string) {
 type To struct {
 	Address fleet.Address
 	Options fleet.ShipOptions
-	named   bool // the host, by a flag
+	End     time.Duration // that the end of a recording waits for what is left to be shipped; 0 is 5 s
+	named   bool          // the host, by a flag
 }
 
 // called is the flag with which a2atap ship goes on with the same recorder.

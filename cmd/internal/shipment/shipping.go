@@ -4,6 +4,7 @@
 package shipment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func SecretsInside(file string) string {
 		"hidden.a2atap makes a copy without them", file)
 }
 
-// shipEnd is how long the end of a recording waits for what is left to be shipped.
+// shipEnd is what 0 stands for in To.End.
 const shipEnd = 5 * time.Second
 
 // A Event is what there is to say of shipping.
@@ -119,7 +120,7 @@ func (s *Shipment) Stop() {
 	var err error
 	select {
 	case err = <-s.done:
-	case <-time.After(shipEnd):
+	case <-time.After(cmp.Or(s.To.End, shipEnd)):
 		s.cancel()
 		err = <-s.done
 	}

@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/shipment"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
@@ -39,10 +40,8 @@ func TestShippingThatBrokeIsSaidAtOnce(t *testing.T) {
 	for _, want := range []string{"shipping to", "is not shipped any more, and nothing is lost: shipping has ended"} {
 		select {
 		case v := <-events:
-			if !strings.Contains(v.Text, want) {
-				t.Errorf("it says %q", v.Text)
-			}
-		case <-time.After(30 * time.Second):
+			expect.Contains(t, "it says", want, v.Text)
+		case <-time.After(must.Patience):
 			t.Fatalf("nobody is told: %s", want)
 		}
 	}

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/expect"
 )
 
 func TestBesideAStream(t *testing.T) {
@@ -15,9 +17,7 @@ func TestBesideAStream(t *testing.T) {
 		"tls://[::1]:4333/traffic":                "traffic@--1-4333",
 		"nats://secret@nats.example/not/a/stream": "stream",
 	} {
-		if got := cli.Beside(capture); got != want {
-			t.Errorf("beside %s is %s, not %s", capture, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("beside %s", capture), want, cli.Beside(capture))
 	}
 }
 
@@ -53,8 +53,6 @@ func TestShownName(t *testing.T) {
 		"nats:/me:secret@nats.example/t":         "nats:/…@nats.example/t",
 		"NATS//me:secret@nats.example/t":         "NATS//…@nats.example/t",
 	} {
-		if got := cli.ShownName(capture); got != want {
-			t.Errorf("%s is shown as %s", capture, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%s is shown as", capture), want, cli.ShownName(capture))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/merge"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/fleet"
 	"a2atap/proxy/fleet/fleettest"
 	"a2atap/proxy/must"
@@ -31,7 +32,7 @@ func TestRecorderThatComesBackEndsAgain(t *testing.T) {
 	file := cmdtest.OneExchange(t, filepath.Join(t.TempDir(), "c.a2atap"), 1)
 	cmdtest.Ship(t, server, "north", file)
 	address := must.Get(fleet.ParseAddress(server.URL("traffic")))(t)
-	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	conn := must.Get(fleet.Connect(ctx, address, fleet.Options{}))(t)
 	defer conn.Close()
 	reader := must.Get(fleet.NewReader(conn, fleet.ReadOptions{Folder: t.TempDir()}))(t)
@@ -75,13 +76,9 @@ func TestUntoldNoticesAreFew(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("and before, %d notices", all-mostUntold), fmt.Sprintf("notice %d.", all-mostUntold), "notice 999.",
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("it does not say %q: %s", want, said)
-		}
+		expect.Contains(t, "it", want, said)
 	}
-	if n := strings.Count(said, "\n"); n != mostUntold+1 {
-		t.Errorf("it says %d lines", n)
-	}
+	expect.Equal(t, "lines that it says", mostUntold+1, strings.Count(said, "\n"))
 }
 
 // Whoever shows a stream learns that its server is away, once, and that it is there again.
@@ -129,9 +126,7 @@ func TestSameExchangeOfTwoHosts(t *testing.T) {
 	f := &stream{}
 	one, other := merge.Recording{Host: "north", Name: "a"}, merge.Recording{Host: "south", Name: "b"}
 	err := f.explained(fmt.Errorf("merge: %w", &merge.SameError{One: one, Other: other}))
-	if said := err.Error(); !strings.Contains(said, "north and south have shipped the same exchange; --host reads one") {
-		t.Errorf("it says %q", said)
-	}
+	expect.Contains(t, "it says", "north and south have shipped the same exchange; --host reads one", err.Error())
 }
 
 // A recorder that answers before anything of it is read is merged when it ships, also where it is the first.
@@ -163,7 +158,7 @@ func TestFirstRecorderThatAnswers(t *testing.T) {
 		t.Fatalf("%d recorders are found by asking", found)
 	}
 	cmdtest.Ship(t, server, "north", file)
-	ctx, cancel := context.WithTimeout(t.Context(), cmdtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	if err := src.Wait(ctx, 3); err != nil {
 		t.Errorf("nothing of it is merged: %v", err)

@@ -219,28 +219,26 @@ func (h *hidden) relearn(ctx context.Context) {
 	}
 }
 
-// Steps implements capture.Source.
-func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
-	return func(yield func(capture.Step, error) bool) {
+// hiding yields what hide makes of all that there is, when the cards were looked at.
+func hiding[T any](ctx context.Context, h *hidden, all iter.Seq2[T, error], hide func(T) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		h.relearn(ctx)
-		for s, err := range h.Indexed.Steps(ctx, from) {
-			if !yield(h.hideStep(s), err) {
+		for v, err := range all {
+			if !yield(hide(v), err) {
 				return
 			}
 		}
 	}
 }
 
+// Steps implements capture.Source.
+func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return hiding(ctx, h, h.Indexed.Steps(ctx, from), h.hideStep)
+}
+
 // StepsOf implements capture.Source.
 func (h *hidden) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
-	return func(yield func(capture.Step, error) bool) {
-		h.relearn(ctx)
-		for s, err := range h.Indexed.StepsOf(ctx, seq, from) {
-			if !yield(h.hideStep(s), err) {
-				return
-			}
-		}
-	}
+	return hiding(ctx, h, h.Indexed.StepsOf(ctx, seq, from), h.hideStep)
 }
 
 func (h *hidden) hideStep(s capture.Step) capture.Step {
@@ -255,26 +253,12 @@ func (h *hidden) hideStep(s capture.Step) capture.Step {
 
 // Exchanges implements capture.Source.
 func (h *hidden) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		h.relearn(ctx)
-		for x, err := range h.Indexed.Exchanges(ctx, from) {
-			if !yield(h.hide(x), err) {
-				return
-			}
-		}
-	}
+	return hiding(ctx, h, h.Indexed.Exchanges(ctx, from), h.hide)
 }
 
 // Ends implements capture.Source.
 func (h *hidden) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		h.relearn(ctx)
-		for x, err := range h.Indexed.Ends(ctx, from, n) {
-			if !yield(h.hide(x), err) {
-				return
-			}
-		}
-	}
+	return hiding(ctx, h, h.Indexed.Ends(ctx, from, n), h.hide)
 }
 
 // Glance is Ends for who does not wait until the cards were looked at: as long as they were not, requests come without

@@ -131,6 +131,9 @@ func openStdin(e cli.Env) (capture.Source, error) {
 		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), t.remove())
 	}
 	if t.Source, err = OpenFile(tmp.Name()); err != nil {
+		if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "open "+tmp.Name()+": ") {
+			err = inner // without a name that is of no use to whoever reads it
+		}
 		return nil, errors.Join(fmt.Errorf("standard input: %w", err), t.remove())
 	}
 	return t, nil

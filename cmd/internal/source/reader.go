@@ -17,16 +17,12 @@ func NewReader(ctx context.Context, src capture.Source) (*reading.Reader, error)
 	if p, ok := src.(*cli.Progress); ok {
 		src = p.Source
 	}
-	index, ok := src.(capture.Index)
+	ours, ok := src.(Indexed)
 	if !ok {
 		return reader, nil
 	}
 	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
-		for seq, err := range index.Find(ctx, capture.Key{Kind: "operation", Value: op.String()}, 1) {
-			if err != nil {
-				return nil, err
-			}
-			x, err := src.Exchange(ctx, seq)
+		for x, err := range exchangesWith(ctx, ours, capture.Key{Kind: "operation", Value: op.String()}, 1) {
 			if err != nil {
 				return nil, err
 			}

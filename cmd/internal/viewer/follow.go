@@ -266,7 +266,7 @@ func (f *showFollower) row(ctx context.Context, seq uint64) error {
 		return err
 	}
 	f.matched++
-	return f.printRow(ctx, row, document.Part{})
+	return f.printRow(ctx, row, document.Section{})
 }
 
 // refresh reads what was judged since.

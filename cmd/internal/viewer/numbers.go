@@ -13,7 +13,7 @@ import (
 // A span is a run of sequence numbers, both ends included, or a part of one exchange.
 type span struct {
 	from, to uint64
-	part     document.Part
+	part     document.Section
 }
 
 // spanForm is what names exchanges: 3, 3..9, and places. Of a place its message or event is shown whole.

@@ -83,7 +83,7 @@ func (o *Options) check(name string, wanted []span) error {
 	}
 	part := ""
 	for _, s := range wanted {
-		if s.part != (document.Part{}) {
+		if s.part != (document.Section{}) {
 			part = strconv.FormatUint(s.from, 10)
 		}
 	}
@@ -281,10 +281,10 @@ func (s *showing) plain(ctx context.Context) error {
 			return err
 		}
 		s.seen = len(last)
-		return source.EachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(ctx, x, document.Part{}) })
+		return source.EachOf(ctx, s.src, last, func(x *capture.Exchange) error { return s.printPlain(ctx, x, document.Section{}) })
 	}
 	var tail []found
-	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part document.Part) error {
+	err := each(ctx, s.src, s.wanted, func(x *capture.Exchange, part document.Section) error {
 		s.seen++
 		if s.o.Tail.given {
 			tail = append(tail, found{x.Seq, part})
@@ -331,7 +331,7 @@ func lastNumbers(ctx context.Context, src capture.Source, to uint64, n int) ([]u
 	}
 }
 
-func (s *showing) printPlain(ctx context.Context, x *capture.Exchange, part document.Part) error {
+func (s *showing) printPlain(ctx context.Context, x *capture.Exchange, part document.Section) error {
 	s.matched++
 	one := &present.Shown{X: x}
 	if s.caused {
@@ -380,7 +380,7 @@ func (s *showing) judged(ctx context.Context, again bool) (err error) {
 // chosen returns which exchanges are to be printed, and takes their widths.
 func (s *showing) chosen(ctx context.Context) ([]found, error) {
 	var list []found
-	take := func(row *kept.Row, part document.Part) (more bool) {
+	take := func(row *kept.Row, part document.Section) (more bool) {
 		s.matched++
 		if s.widths.See(&row.Summary); s.table != nil {
 			s.table.See(row)
@@ -398,7 +398,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 			rows, err := s.j.LastRows(ctx, s.o.Tail.n)
 			for _, row := range rows {
 				s.seen++
-				take(row, document.Part{})
+				take(row, document.Section{})
 			}
 			return list, err
 		}
@@ -428,7 +428,7 @@ func (s *showing) chosen(ctx context.Context) ([]found, error) {
 // found is an exchange that is to be printed.
 type found struct {
 	seq  uint64
-	part document.Part
+	part document.Section
 }
 
 // errEnough ends the reading of a capture of which enough was printed.
@@ -438,7 +438,7 @@ var errEnough = errors.New("enough")
 func (s *showing) enough() bool { return s.o.Head.given && s.matched >= s.o.Head.n }
 
 // printRow prints an exchange, which is read if its format needs it.
-func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Part) (err error) {
+func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Section) (err error) {
 	one := &present.Shown{Row: row}
 	if s.reads() {
 		if one.X, err = s.src.Exchange(ctx, row.Seq); err != nil {
@@ -451,7 +451,7 @@ func (s *showing) printRow(ctx context.Context, row *kept.Row, part document.Par
 	return s.print(one, part)
 }
 
-func (s *showing) print(one *present.Shown, part document.Part) error {
+func (s *showing) print(one *present.Shown, part document.Section) error {
 	if p, ok := s.p.(present.PartPrinter); ok {
 		if err := present.HasEvent(one.X, part); err != nil {
 			return err
@@ -462,7 +462,7 @@ func (s *showing) print(one *present.Shown, part document.Part) error {
 }
 
 // each calls f with the wanted exchanges, all if none are named, and the part that is wanted of each.
-func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange, document.Part) error) error {
+func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange, document.Section) error) error {
 	if len(wanted) == 0 {
 		wanted = []span{{from: 1, to: ^uint64(0)}}
 	}

@@ -22,6 +22,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/open"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -144,16 +145,12 @@ func TestToken(t *testing.T) {
 	secret := []string{"/api/list?n=5", "/api/exchange?n=1", "/api/group?workflow=1", "/api/part?name=verdict", "/api/events"}
 	for _, path := range append(paths, secret[:4]...) {
 		status, head, _ := r.do(r.request(http.MethodGet, path))
-		if status != http.StatusOK {
-			t.Errorf("%s: %d", path, status)
-		}
+		expect.Equal(t, path, http.StatusOK, status)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
 			"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin",
 		} {
-			if got := head.Get(name); got != want {
-				t.Errorf("%s: %s is %q", path, name, got)
-			}
+			expect.Equal(t, fmt.Sprintf("%s: %s", path, name), want, head.Get(name))
 		}
 		if head.Get("Set-Cookie") != "" {
 			t.Errorf("%s sets a cookie, which browsers send to other ports, too", path)
@@ -462,9 +459,7 @@ func TestManyExchanges(t *testing.T) {
 	}
 	var group drawn
 	read("/api/group?filter=", &group, 2*maxGroup)
-	if group.Left != n-maxGroup {
-		t.Errorf("%d are not drawn", group.Left)
-	}
+	expect.Equal(t, "not drawn", n-maxGroup, group.Left)
 	for _, name := range []string{"verdict", "findings", "failed"} {
 		var part fragment
 		if read("/api/part?name="+name, &part, 0); len(part.HTML) > 1<<20 {

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,6 +21,8 @@ type batch struct {
 	entries []layout.KeptEntry // that are to be kept beside the steps
 	hide    bool               // what is removed of them may be in earlier segments
 	young   layout.YoungRuns   // of the index, before the batch; after it, when it was stored
+	lists   layout.YoungParts  // the same of the parts
+	merge   layout.Merge       // which lists are to become entries
 
 	work   *background.Work
 	lookup func(seq uint64) (layout.Row, error) // what was known of an exchange before
@@ -38,12 +39,9 @@ type scratch struct {
 	room   []byte         // for the values of blocks
 	rows   rowList        // of the exchanges that the batch touches
 	values []byte         // for the values of rows
-	parts  []part
+	parts  []layout.Part
 	index  []layout.Entry
 }
-
-// A part is an entry of the parts bucket: an exchange has steps in a block that is not its first.
-type part struct{ seq, block uint64 }
 
 // A scratch that is used again has room for so many exchanges, parts and entries of the index: some more than a commit
 // under load has.
@@ -147,7 +145,7 @@ func (b *batch) note(s *capture.Step, r *layout.Row) {
 	case r.First == 0:
 		r.First, r.Changed = b.first, true
 	case r.Last != b.first:
-		b.parts = append(b.parts, part{s.Seq, b.first})
+		b.parts = append(b.parts, layout.Part{Seq: s.Seq, Block: b.first})
 	}
 	r.Last = b.first
 	b.state.Seq = max(b.state.Seq, s.Seq)
@@ -193,19 +191,10 @@ func (b *batch) store(tx *bbolt.Tx) error {
 	if err := b.storeRows(tx); err != nil {
 		return fmt.Errorf("store rows of exchanges: %w", err)
 	}
-	parts := tx.Bucket(layout.BucketParts)
-	slices.SortFunc(b.parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.block, b.block))
-	})
-	for _, p := range b.parts {
-		key := layout.PartKey(p.seq, p.block)
-		if err := parts.Put(key, layout.Nothing); err != nil {
-			return fmt.Errorf("store parts of exchanges: %w", err)
-		}
-		b.state.Tables.Parts.Add(layout.EntrySum(key, layout.Nothing))
-		b.work.GiveWay()
-	}
 	var err error
+	if b.lists, err = b.lists.Store(tx, b.parts, &b.state, b.merge, func() { b.work.GiveWay() }); err != nil {
+		return fmt.Errorf("store parts of exchanges: %w", err)
+	}
 	if b.young, err = b.young.Store(tx, b.index, &b.state); err != nil {
 		return fmt.Errorf("store the index: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -46,7 +47,7 @@ func TestCheckFinds(t *testing.T) {
 			return tx.Bucket(layout.BucketExchanges).Put(layout.Number64(9999), (&layout.Row{Flags: layout.RowClosed}).Append(nil))
 		}, "exchanges", "rows of exchanges"},
 		"a part too many": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(7, 1), layout.Nothing)
+			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(layout.Part{Seq: 7, Block: 1}), layout.Nothing)
 		}, "parts", "parts of exchanges"},
 		"an open exchange that is closed": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(layout.BucketOpen).Put(layout.Number64(7), layout.Nothing)
@@ -83,9 +84,7 @@ func TestCheckFinds(t *testing.T) {
 			if !strings.HasPrefix(got, path+": "+c.place) || !strings.Contains(got, c.says) {
 				t.Errorf("got %q, want %q at %q", got, c.says, c.place)
 			}
-			if err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), got) {
-				t.Errorf("check: %v, want %q", err, got)
-			}
+			expect.ErrorHas(t, "check", got, Check(t.Context(), path))
 		})
 	}
 }
@@ -94,9 +93,7 @@ func TestCheckCanBeCanceled(t *testing.T) {
 	path := closedCapture(t, Options{}, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Check(ctx, path); err == nil {
-		t.Error("a canceled check found nothing wrong")
-	}
+	expect.Error(t, "a canceled check found nothing wrong", Check(ctx, path))
 }
 
 // TestExamineSays what it looked at: all segments, and how far it is.
@@ -188,10 +185,7 @@ func TestManyProblems(t *testing.T) {
 	if len(c.Problems) != check.MaxProblems || c.More < 300-check.MaxProblems { // an exchange in two blocks is missed in both
 		t.Errorf("%d problems and %d more, want 300", len(c.Problems), c.More)
 	}
-	if err := Check(t.Context(), path); err == nil ||
-		!strings.Contains(err.Error(), fmt.Sprintf("and %d more", c.More)) {
-		t.Errorf("check: %v", err)
-	}
+	expect.ErrorHas(t, "check", fmt.Sprintf("and %d more", c.More), Check(t.Context(), path))
 }
 
 // update changes a file as no recorder would.

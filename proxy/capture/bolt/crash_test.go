@@ -113,7 +113,7 @@ func checkKilled(t *testing.T, path string, seen []uint64, committed uint64) {
 	if info.Live {
 		t.Error("the capture says that it is recorded")
 	}
-	if age := time.Since(info.Crash.After); age < 0 || age > testTimeout || info.Crash.Within < 2*time.Millisecond {
+	if age := time.Since(info.Crash.After); age < 0 || age > must.Patience || info.Crash.Within < 2*time.Millisecond {
 		t.Errorf("the crash is told as %+v", info.Crash)
 	}
 	if info.Arrivals < committed {

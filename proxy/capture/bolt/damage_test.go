@@ -103,7 +103,7 @@ func TestRebuild(t *testing.T) {
 	for name, spoil := range map[string]func(tx *bbolt.Tx) error{
 		"rows": func(tx *bbolt.Tx) error { return tx.Bucket(layout.BucketExchanges).Delete(layout.Number64(7)) },
 		"parts": func(tx *bbolt.Tx) error {
-			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(7, 1), layout.Nothing)
+			return tx.Bucket(layout.BucketParts).Put(layout.PartKey(layout.Part{Seq: 7, Block: 1}), layout.Nothing)
 		},
 		"index": func(tx *bbolt.Tx) error {
 			k, _ := tx.Bucket(layout.BucketIndex).Cursor().First()
@@ -119,9 +119,7 @@ func TestRebuild(t *testing.T) {
 			if _, err := Read(path); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "run a2atap doctor") {
 				t.Errorf("read: %v", err)
 			}
-			if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) {
-				t.Errorf("open: %v", err)
-			}
+			expect.ErrorIs(t, "open", ErrDamaged, expect.Err(Open(path, Options{})))
 			to := newPath(t)
 			r, err := Rebuild(t.Context(), path, to, func(s capture.Sink) capture.Sink { return s })
 			if err != nil || !r.Whole() || r.Exchanges != 60 || int(r.Steps) != len(want) {
@@ -343,7 +341,7 @@ func damage(random *rand.Rand, data []byte) (how string, damaged []byte) {
 
 // readings reads a capture in each way, and returns what comes of it as text; nothing for an error.
 func readings(ctx context.Context, path string) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	ctx, cancel := context.WithTimeout(ctx, must.Patience)
 	defer cancel()
 	all := map[string]string{"steps": "", "exchanges": "", "one": "", "find": "", "info": "", "sound": "", "kept": ""}
 	if Check(ctx, path) == nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
@@ -15,6 +14,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -40,9 +40,7 @@ func TestKeysAreNamed(t *testing.T) {
 				mustAppend(t, s, exchangeSteps(uint64(2*i+2), 100)...)
 				mustClose(t, s)
 			}
-			if diff := cmp.Diff([]string{"aaaaaaaa", "bbbbbbbb"}, keysOf(t, path)); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, "", []string{"aaaaaaaa", "bbbbbbbb"}, keysOf(t, path))
 		})
 	}
 }
@@ -112,9 +110,7 @@ func TestKeyInsideIsErased(t *testing.T) {
 			want := exchangesOf(t, path)
 
 			mustClose(t, mustOpen(t, path, Options{RedactionKey: "aaaaaaaa"}))
-			if diff := cmp.Diff([]string{"aaaaaaaa"}, keysOf(t, path)); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, "", []string{"aaaaaaaa"}, keysOf(t, path))
 			paths, err := segments.Paths(path)
 			if err != nil || len(paths) < int(1+3*size) {
 				t.Fatalf("%d segments, error %v", len(paths), err)
@@ -124,9 +120,7 @@ func TestKeyInsideIsErased(t *testing.T) {
 					t.Errorf("%s has %d copies of the key", p, n)
 				}
 			}
-			if diff := cmp.Diff(want, exchangesOf(t, path)); diff != "" {
-				t.Error(diff)
-			}
+			expect.Same(t, "", want, exchangesOf(t, path))
 		})
 	}
 }
@@ -158,16 +152,12 @@ func TestEraseSparesWhatIsUsed(t *testing.T) {
 	mustClose(t, mustOpen(t, path, Options{Tool: string(value)}))
 	db := must.Get(segments.OpenDB(path, bbolt.Options{}))(t)
 	s := &segments.Segment{Path: path, DB: db}
-	if err := s.Erase(value); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, s.Erase(value))
 	must.Do(t, db.Close())
 	if info, err := mustRead(t, path).Info(patient(t)); err != nil || info.Tool != string(value) {
 		t.Errorf("tool %q, error %v", info.Tool, err)
 	}
-	if n := bytes.Count(readFile(t, path), value); n != 1 {
-		t.Errorf("the file has the value %d times", n)
-	}
+	expect.Equal(t, "the file has the value", 1, bytes.Count(readFile(t, path), value))
 }
 
 func exchangesOf(t *testing.T, path string) []*capture.Exchange {

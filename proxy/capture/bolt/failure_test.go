@@ -16,6 +16,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/pages"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -147,9 +148,7 @@ func checkLosses(t *testing.T, s capture.Source, lostOf2 int64) {
 	var losses []capture.Step
 	for _, step := range collect(t, s, 1) {
 		if lost, ok := step.What.(capture.Lost); ok {
-			if !strings.Contains(lost.Reason, "write ") {
-				t.Errorf("reason %q", lost.Reason)
-			}
+			expect.Contains(t, "reason", "write ", lost.Reason)
 			lost.Reason = ""
 			step.What = lost
 			losses = append(losses, step)
@@ -167,9 +166,7 @@ func checkLosses(t *testing.T, s capture.Source, lostOf2 int64) {
 		{Seq: 4, Offset: capture.NotKnown, What: capture.Lost{Bytes: of4}},
 		{Seq: 0, Offset: capture.NotKnown, What: capture.Lost{Exchanges: 1, Bytes: of3}},
 	}
-	if diff := cmp.Diff(want, losses, cmpopts.IgnoreFields(capture.Step{}, "Arrival")); diff != "" {
-		t.Errorf("losses: got +, want -:\n%s", diff)
-	}
+	expect.Same(t, "losses", want, losses, cmpopts.IgnoreFields(capture.Step{}, "Arrival"))
 	info, err := s.Info(patient(t))
 	if err != nil || info.LostExchanges != 1 || info.LostBytes != lostOf2+of3+of4 {
 		t.Errorf("lost %d exchanges, %d bytes, error %v", info.LostExchanges, info.LostBytes, err)
@@ -183,9 +180,7 @@ func checkLosses(t *testing.T, s capture.Source, lostOf2 int64) {
 			t.Errorf("exchange %d: %+v, error %v", seq, x, err)
 		}
 	}
-	if _, err := s.Exchange(patient(t), 3); !errors.Is(err, capture.ErrNotFound) {
-		t.Errorf("exchange 3: %v, want ErrNotFound", err)
-	}
+	expect.ErrorIs(t, "exchange 3", capture.ErrNotFound, expect.Err(s.Exchange(patient(t), 3)))
 }
 
 // TestFailureUntilTheEnd closes while nothing can be stored: what was committed before is a capture that can be read.
@@ -203,13 +198,9 @@ func TestFailureUntilTheEnd(t *testing.T) {
 	s.Flush()
 	failing.Store(true)
 	mustAppend(t, s, exchangeSteps(2, 100)[1:]...)
-	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "6 steps were not stored") {
-		t.Errorf("close: %v", err)
-	}
+	expect.ErrorHas(t, "close", "6 steps were not stored", s.Close())
 	r := mustRead(t, path)
-	if steps := collect(t, r, 1); len(steps) != 8 {
-		t.Errorf("%d steps", len(steps))
-	}
+	expect.Equal(t, "steps", 8, len(collect(t, r, 1)))
 	if x, err := r.Exchange(patient(t), 2); err != nil || x.State != capture.StateInterrupted {
 		t.Errorf("exchange 2: %+v, error %v", x, err)
 	}
@@ -220,11 +211,9 @@ func TestStepsOfNoKind(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})
 	mustAppend(t, s, exchangeSteps(1, 100)[0], capture.Step{Seq: 1}, event(1, 1))
-	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "no kind of step for <nil>") {
-		t.Errorf("close: %v", err)
-	}
+	expect.ErrorHas(t, "close", "no kind of step for <nil>", s.Close())
 	if steps := collect(t, s, 1); len(steps) != 3 ||
-		steps[2].What != capture.What(capture.Lost{Reason: "format 3 has no kind of step for <nil>"}) {
+		steps[2].What != capture.What(capture.Lost{Reason: "format 4 has no kind of step for <nil>"}) {
 		t.Errorf("steps %+v", steps)
 	}
 }
@@ -266,9 +255,7 @@ func TestBudget(t *testing.T) {
 		last = <-appended
 	}
 	mustClose(t, s)
-	if steps := collect(t, s, 1); len(steps) != 350 {
-		t.Errorf("%d steps, want 350", len(steps))
-	}
+	expect.Equal(t, "steps", 350, len(collect(t, s, 1)))
 }
 
 // A sum of losses stays at the highest number there is, and does not become less.

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -51,9 +52,7 @@ func TestFilesStayOpen(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := r.Info(patient(t)); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, expect.Err(r.Info(patient(t))))
 }
 
 // TestReaderNotices what becomes of a capture between two calls.
@@ -134,9 +133,7 @@ func TestBlankSegmentIsFilled(t *testing.T) {
 	path := closedCapture(t, Options{}, 3)
 	writeFile(t, path+".0002", nil)
 	r := mustRead(t, path)
-	if steps := collect(t, r, 1); len(steps) != 21 {
-		t.Errorf("%d steps", len(steps))
-	}
+	expect.Equal(t, "steps", 21, len(collect(t, r, 1)))
 	before := readFile(t, path)
 	s := mustOpen(t, path, Options{})
 	mustAppend(t, s, exchangeSteps(4, 100)...)
@@ -144,9 +141,7 @@ func TestBlankSegmentIsFilled(t *testing.T) {
 	if !bytes.Equal(before, readFile(t, path)) {
 		t.Error("the first file was written; the test wants it not to be")
 	}
-	if steps := collect(t, r, 1); len(steps) != 28 {
-		t.Errorf("%d steps after more was recorded", len(steps))
-	}
+	expect.Equal(t, "steps after more was recorded", 28, len(collect(t, r, 1)))
 }
 
 // A segment that goes is missed, also by who had read it.
@@ -157,13 +152,9 @@ func TestSegmentGoes(t *testing.T) {
 	last := paths[len(paths)-1]
 	data := readFile(t, last)
 	os.Remove(last)
-	if _, err := r.Info(patient(t)); !errors.Is(err, layout.ErrDamaged) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", layout.ErrDamaged, expect.Err(r.Info(patient(t))))
 	writeFile(t, last, data)
-	if steps := collect(t, r, 1); len(steps) != 28 {
-		t.Errorf("%d steps when it is back", len(steps))
-	}
+	expect.Equal(t, "steps when it is back", 28, len(collect(t, r, 1)))
 }
 
 // BenchmarkLook looks at a finished capture as the inspector does, page by page.

@@ -126,7 +126,5 @@ func TestStreamNamesItsTaskOnce(t *testing.T) {
 		mustAppend(t, s, step)
 		s.Flush()
 	}
-	if n := len(s.writer.young.Entries); n != 1 {
-		t.Errorf("%d entries, want 1", n)
-	}
+	expect.Equal(t, "entries", 1, len(s.writer.young.Entries))
 }

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/pages"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -195,9 +196,7 @@ func TestKilledWhileCreating(t *testing.T) {
 	path := newPath(t)
 	db := must.Get(bbolt.Open(path, 0o600, nil))(t)
 	db.Close()
-	if _, err := Read(path); !errors.Is(err, capture.ErrFormat) {
-		t.Errorf("read: %v", err)
-	}
+	expect.ErrorIs(t, "read", capture.ErrFormat, expect.Err(Read(path)))
 	s := mustOpen(t, path, Options{})
 	mustAppend(t, s, exchangeSteps(1, 100)...)
 	mustClose(t, s)
@@ -218,12 +217,8 @@ func TestSegmentsInDisorder(t *testing.T) {
 	}
 	refused := func(t *testing.T, path, says string) {
 		t.Helper()
-		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("read: %v, want %q", err, says)
-		}
-		if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("open: %v, want %q", err, says)
-		}
+		expect.ErrorHas(t, "read", says, expect.Err(Read(path)))
+		expect.ErrorHas(t, "open", says, expect.Err(Open(path, Options{})))
 	}
 	t.Run("a gap", func(t *testing.T) {
 		path := build(t)
@@ -256,15 +251,11 @@ func TestSegmentsInDisorder(t *testing.T) {
 		path := build(t)
 		paths := must.Get(segments.Paths(path))(t)
 		writeFile(t, segments.Name(path, uint64(len(paths))+1), nil)
-		if steps := collect(t, mustRead(t, path), 1); len(steps) != 28 {
-			t.Errorf("%d steps", len(steps))
-		}
+		expect.Equal(t, "steps", 28, len(collect(t, mustRead(t, path), 1)))
 		s := mustOpen(t, path, Options{})
 		mustAppend(t, s, exchangeSteps(5, 100)...)
 		mustClose(t, s)
-		if steps := collect(t, s, 1); len(steps) != 35 {
-			t.Errorf("%d steps after going on", len(steps))
-		}
+		expect.Equal(t, "steps after going on", 35, len(collect(t, s, 1)))
 	})
 	t.Run("in the way", func(t *testing.T) {
 		path := newPath(t)
@@ -277,12 +268,8 @@ func TestSegmentsInDisorder(t *testing.T) {
 			t.Errorf("got %v", told)
 		}
 		refused(t, path, "segment "+path+".0002: not a capture")
-		if string(readFile(t, path+".0002")) != "a diary" {
-			t.Error("the file in the way was changed")
-		}
+		expect.Equal(t, "the file in the way was changed", "a diary", string(readFile(t, path+".0002")))
 		os.Remove(path + ".0002")
-		if steps := collect(t, s, 1); len(steps) != 7 {
-			t.Errorf("%d steps", len(steps))
-		}
+		expect.Equal(t, "steps", 7, len(collect(t, s, 1)))
 	})
 }

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -112,9 +112,7 @@ func TestStepsOfAfterACrash(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, err := range r.StepsOf(ctx, 1, 1) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled: %v", err)
-		}
+		expect.ErrorIs(t, "canceled", context.Canceled, err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -132,9 +133,7 @@ func TestFollowerInTrouble(t *testing.T) {
 		}
 	}
 	failing.Store(0)
-	if err := s.Close(); err == nil {
-		t.Error("close says nothing of the steps that were lost")
-	}
+	expect.Error(t, "close says nothing of the steps that were lost", s.Close())
 	<-ended
 	for i := range seen {
 		if seen[i].Parsed != nil {
@@ -204,14 +203,10 @@ func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 		t.Errorf("the last step that is kept is in block %v, want 25; %d blocks have the one after it", last, len(beyond))
 	}
 	r.add([]layout.Block{of(93, 1000)})
-	if len(r.blocks) != 0 {
-		t.Errorf("%d blocks are kept after some that were not, want none", len(r.blocks))
-	}
+	expect.Equal(t, "blocks are kept after some that were not", 0, len(r.blocks))
 	r.reopen()
 	r.add([]layout.Block{of(97, 1000)})
-	if len(r.blocks) != 1 {
-		t.Errorf("%d blocks are kept since who follows has caught up, want 1", len(r.blocks))
-	}
+	expect.Equal(t, "blocks are kept since who follows has caught up", 1, len(r.blocks))
 	r.add([]layout.Block{{First: 400}})
 	if len(r.blocks) != 0 || r.bytes != 0 {
 		t.Errorf("%d blocks are kept across one of which the steps were not kept, want none", len(r.blocks))
@@ -298,9 +293,7 @@ func TestCommitted(t *testing.T) {
 	if got := s.Waiting(); got < 5000 {
 		t.Errorf("%d bytes wait, want 5000 and more", got)
 	}
-	if got := s.Committed(); got != s.Position() {
-		t.Errorf("%+v is committed before it is stored", got)
-	}
+	expect.Equal(t, "is committed before it is stored", s.Position(), s.Committed())
 	s.Flush()
 	if got := s.Committed(); got.Seq != 3 || got.Arrival != s.Position().Arrival+uint64(len(steps)) ||
 		s.Waiting() != 0 {

@@ -112,7 +112,10 @@ func (w *writer) resume() error {
 		return err
 	}
 	err = last.View(func(tx *bbolt.Tx) (err error) {
-		w.young, err = layout.ReadYoung(tx)
+		if w.young, err = layout.ReadYoung(tx); err != nil {
+			return err
+		}
+		w.lists, err = layout.ReadYoungParts(tx)
 		return err
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/expect"
 )
 
 // TestRecordingGoesOn follows a capture to its end, and then through the next recording, of this and of another
@@ -68,11 +69,7 @@ func TestResumedEndsWithItsContext(t *testing.T) {
 	r := mustRead(t, closedCapture(t, Options{}, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.Resumed(ctx, 8); !errors.Is(err, context.Canceled) {
-		t.Errorf("resumed: %v, want the context's error", err)
-	}
+	expect.ErrorIs(t, "resumed", context.Canceled, r.Resumed(ctx, 8))
 	r.Close()
-	if err := r.Resumed(t.Context(), 8); !errors.Is(err, remote.ErrReaderClosed) {
-		t.Errorf("resumed after close: %v", err)
-	}
+	expect.ErrorIs(t, "resumed after close", remote.ErrReaderClosed, r.Resumed(t.Context(), 8))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/paralleltest"
 )
 
@@ -20,15 +23,13 @@ func TestMain(m *testing.M) {
 		os.Exit(runHelper(job))
 	}
 	paralleltest.AtOnce(8)
+	debug.SetGCPercent(400) // what is alive is little: this saves a tenth of the time
 	goleak.VerifyTestMain(m)
 }
 
-// testTimeout bounds each wait of the tests. It is never reached where all is well.
-const testTimeout = 20 * time.Second
-
 func patient(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -39,9 +40,7 @@ func newPath(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	t.Cleanup(func() {
 		if _, err := os.Stat(path); err == nil {
-			if err := Check(context.Background(), path); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, Check(context.Background(), path))
 		}
 	})
 	return path
@@ -49,10 +48,7 @@ func newPath(t testing.TB) string {
 
 func mustOpen(t testing.TB, path string, o Options) *Store {
 	t.Helper()
-	s, err := Open(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(path, o))(t)
 	t.Cleanup(func() {
 		s.Close()
 		s.Reader.Close()
@@ -62,26 +58,19 @@ func mustOpen(t testing.TB, path string, o Options) *Store {
 
 func mustRead(t testing.TB, path string) *Reader {
 	t.Helper()
-	r, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Read(path))(t)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
 
 func mustClose(t testing.TB, s *Store) {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 }
 
 func mustAppend(t testing.TB, s *Store, steps ...capture.Step) {
 	t.Helper()
-	if err := s.Append(steps...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Append(steps...))
 }
 
 // exchangeSteps returns the steps of a plain exchange with bodies of about size bytes in all.
@@ -130,9 +119,7 @@ func collect(t testing.TB, s capture.Source, from uint64) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
 	for step, err := range s.Steps(patient(t), from) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		steps = append(steps, step)
 	}
 	return steps

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
@@ -59,9 +58,7 @@ func keptOf(t *testing.T, s capture.Shelf) map[string]string {
 			must.Do(t, err)
 			part = append(part, e.Key)
 		}
-		if diff := cmp.Diff(keys[1:n-1], part); diff != "" {
-			t.Error(diff)
-		}
+		expect.Same(t, "", keys[1:n-1], part)
 	}
 	return all
 }
@@ -152,14 +149,12 @@ func TestKeepByItself(t *testing.T) {
 	mustKeep(t, s, capture.Entry{Key: []byte("k"), Value: value})
 	value[0] = 'x' // it is the caller's
 	var got [][]byte
-	for deadline := time.Now().Add(testTimeout); got == nil || got[0] == nil; {
+	for deadline := time.Now().Add(must.Patience); got == nil || got[0] == nil; {
 		if got, err = s.Kept(patient(t), []byte("k")); err != nil || time.Now().After(deadline) {
 			t.Fatalf("nothing is kept: %v", err)
 		}
 	}
-	if string(got[0]) != "value" {
-		t.Errorf("kept %q", got)
-	}
+	expect.Equal(t, got, "value", string(got[0]))
 	mustKeep(t, s)
 	mustKeep(t, s, capture.Entry{Key: []byte("last"), Value: []byte("1")})
 	mustClose(t, s) // which stores what waits
@@ -177,14 +172,11 @@ func TestKeepRefuses(t *testing.T) {
 		"long key":   {Key: make([]byte, layout.MaxEntryKey+1), Value: []byte("v")},
 		"long value": {Key: []byte("k"), Value: make([]byte, layout.MaxEntryValue+1)},
 	} {
-		if err := s.Keep(capture.Entry{Key: []byte("good"), Value: []byte("v")}, e); err == nil {
-			t.Errorf("%s is taken", name)
-		}
+		expect.Error(t, fmt.Sprintf("%s is taken", name),
+			s.Keep(capture.Entry{Key: []byte("good"), Value: []byte("v")}, e))
 	}
 	mustClose(t, s)
-	if err := s.Keep(capture.Entry{Key: []byte("k"), Value: []byte("v")}); !errors.Is(err, errClosed) {
-		t.Errorf("keep after close: %v", err)
-	}
+	expect.ErrorIs(t, "keep after close", errClosed, s.Keep(capture.Entry{Key: []byte("k"), Value: []byte("v")}))
 	sameKept(t, "file", nil, keptOf(t, s))
 }
 
@@ -207,9 +199,7 @@ func TestKeepCostsNoSteps(t *testing.T) {
 		capture.Entry{Key: []byte("a"), Value: []byte("1")}, capture.Entry{Key: []byte("b"), Value: []byte("2")})
 	failures.Store(1)
 	s.Flush()
-	if got := s.Committed(); got.Arrival != 7 {
-		t.Errorf("%+v is committed, want 7 steps", got)
-	}
+	expect.Equal(t, "is committed", 7, s.Committed().Arrival)
 	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "2 entries") {
 		t.Errorf("keep failed: %v", err)
 	}
@@ -223,9 +213,7 @@ func TestKeepCostsNoSteps(t *testing.T) {
 	if err := s.KeepFailed(); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "3 entries") {
 		t.Errorf("keep failed: %v", err)
 	}
-	if a := s.Account(); a != (Account{Exchanges: 1}) {
-		t.Errorf("account %+v", a)
-	}
+	expect.Equal(t, "account", (Account{Exchanges: 1}), s.Account())
 	sameKept(t, "in the end", map[string]string{"d": "4"}, keptOf(t, s))
 }
 
@@ -404,15 +392,11 @@ func TestDamagedEntries(t *testing.T) {
 			spoilEntry(t, path, "b", change)
 			readable := func(r *Reader) {
 				t.Helper()
-				if _, err := r.Kept(patient(t), []byte("b")); !errors.Is(err, capture.ErrDamagedEntry) {
-					t.Errorf("kept: %v", err)
-				}
+				expect.ErrorIs(t, "kept", capture.ErrDamagedEntry, expect.Err(r.Kept(patient(t), []byte("b"))))
 				var err error
 				for _, err = range r.KeptRange(patient(t), nil, nil) {
 				}
-				if !errors.Is(err, capture.ErrDamagedEntry) {
-					t.Errorf("range: %v", err)
-				}
+				expect.ErrorIs(t, "range", capture.ErrDamagedEntry, err)
 				if got, err := r.Kept(patient(t), []byte("a")); err != nil || string(got[0]) != "value a" {
 					t.Errorf("the other: %q, error %v", got, err)
 				}
@@ -448,17 +432,11 @@ func TestDamagedReadingPages(t *testing.T) {
 	data[int(root)*os.Getpagesize()+pages.PageFlagsAt] = 0x77
 	writeFile(t, path, data)
 	r := mustRead(t, path)
-	if _, err := r.Kept(patient(t), []byte("a")); !errors.Is(err, capture.ErrDamagedEntry) {
-		t.Errorf("kept: %v", err)
-	}
+	expect.ErrorIs(t, "kept", capture.ErrDamagedEntry, expect.Err(r.Kept(patient(t), []byte("a"))))
 	for _, err := range r.KeptRange(patient(t), nil, nil) {
-		if !errors.Is(err, capture.ErrDamagedEntry) {
-			t.Errorf("range: %v", err)
-		}
+		expect.ErrorIs(t, "range", capture.ErrDamagedEntry, err)
 	}
-	if diff := cmp.Diff(want, collect(t, r, 1)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", want, collect(t, r, 1))
 	expect.OK(t, r.Sound(patient(t), nil))
 	if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a recorder opens it: %v", err)
@@ -475,8 +453,7 @@ func TestMark(t *testing.T) {
 	s := mustOpen(t, path, Options{Flush: time.Millisecond})
 	mark := func(r *Reader) string {
 		t.Helper()
-		b := must.Get(r.Mark(patient(t)))(t)
-		return string(b)
+		return string(must.Get(r.Mark(patient(t)))(t))
 	}
 	seen := map[string]bool{mark(&s.Reader): true}
 	for _, step := range exchangeSteps(1, 100) {
@@ -487,9 +464,7 @@ func TestMark(t *testing.T) {
 			t.Error("a step was added, and the mark is one that was")
 		}
 		seen[m] = true
-		if m != mark(mustRead(t, path)) {
-			t.Error("through the socket the mark is another")
-		}
+		expect.Equal(t, "through the socket the mark is another", mark(mustRead(t, path)), m)
 	}
 	last := mark(&s.Reader)
 	mustKeep(t, s, capture.Entry{Key: []byte("k"), Value: []byte("v")})
@@ -497,14 +472,10 @@ func TestMark(t *testing.T) {
 	mustClose(t, s)
 	copied := writeFile(t, filepath.Join(t.TempDir(), "copy.a2atap"), readFile(t, path))
 	for name, path := range map[string]string{"the file": path, "a copy": copied} {
-		if mark(mustRead(t, path)) != last {
-			t.Errorf("%s has another mark", name)
-		}
+		expect.Equal(t, fmt.Sprintf("%s has another mark", name), last, mark(mustRead(t, path)))
 	}
 	mustClose(t, mustOpen(t, copied, Options{Insecure: true})) // which adds no step
-	if mark(mustRead(t, copied)) != last {
-		t.Error("a recorder that recorded nothing changed the mark")
-	}
+	expect.Equal(t, "a recorder that recorded nothing changed the mark", last, mark(mustRead(t, copied)))
 	other := mustOpen(t, newPath(t), Options{})
 	mustAppend(t, other, exchangeSteps(1, 100)...)
 	other.Flush()
@@ -569,9 +540,7 @@ func TestSound(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := mustRead(t, build(t, 0)).Sound(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	expect.ErrorIs(t, "canceled", context.Canceled, mustRead(t, build(t, 0)).Sound(ctx, nil))
 }
 
 func spoilBlock(tx *bbolt.Tx) error {
@@ -598,9 +567,7 @@ func FuzzSealedEntry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, sealed []byte) {
 		value, err := layout.UnsealEntry(key, sealed)
 		if err != nil {
-			if !errors.Is(err, capture.ErrDamagedEntry) {
-				t.Error(err)
-			}
+			expect.ErrorIs(t, "", capture.ErrDamagedEntry, err)
 			return
 		}
 		if !bytes.Equal(layout.SealEntry(key, value), sealed) {

@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -47,9 +48,7 @@ func TestShelfFile(t *testing.T) {
 	first := write(30)
 	old := mustOpenShelf(t, path)
 	sameKept(t, "the first", first, keptOf(t, old))
-	if mode := fileMode(t, path); mode != 0o600 {
-		t.Errorf("mode %v, want 0600", mode)
-	}
+	expect.Equal(t, "mode", 0o600, fileMode(t, path))
 	second := write(2)
 	sameKept(t, "the second", second, keptOf(t, mustOpenShelf(t, path)))
 	sameKept(t, "the first, which is open", first, keptOf(t, old))
@@ -60,16 +59,13 @@ func TestShelfFile(t *testing.T) {
 	err := WriteShelf(path, func(put func(...capture.Entry) error) error {
 		return errors.Join(put(capture.Entry{Key: []byte("k"), Value: []byte("v")}), mine)
 	})
-	if !errors.Is(err, mine) {
-		t.Errorf("got %v", err)
-	}
+	expect.ErrorIs(t, "", mine, err)
 	sameKept(t, "after a failure", second, keptOf(t, mustOpenShelf(t, path)))
 	if names, err := segments.NamesIn(filepath.Dir(path)); err != nil || len(names) != 1 {
 		t.Errorf("in the folder: %v, error %v", names, err)
 	}
-	if err := WriteShelf(filepath.Join(t.TempDir(), "absent", "x"), nil); err == nil {
-		t.Error("a shelf is written where there is no folder")
-	}
+	expect.Error(t, "a shelf is written where there is no folder",
+		WriteShelf(filepath.Join(t.TempDir(), "absent", "x"), nil))
 }
 
 // TestWhatIsNoShelf opens files of other kinds, and of a later version.
@@ -94,12 +90,8 @@ func TestWhatIsNoShelf(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", path, s, err, want)
 		}
 	}
-	if _, err := Read(shelf); !errors.Is(err, capture.ErrFormat) {
-		t.Errorf("a shelf is read as a capture: %v", err)
-	}
-	if _, err := Open(shelf, Options{}); !errors.Is(err, capture.ErrFormat) {
-		t.Errorf("a shelf is recorded into: %v", err)
-	}
+	expect.ErrorIs(t, "a shelf is read as a capture", capture.ErrFormat, expect.Err(Read(shelf)))
+	expect.ErrorIs(t, "a shelf is recorded into", capture.ErrFormat, expect.Err(Open(shelf, Options{})))
 }
 
 // FuzzShelf opens what may be a shelf and reads all of it.

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -44,9 +45,7 @@ func TestHolderIsNamed(t *testing.T) {
 	for recorder.lines.Scan() {
 	}
 	must.Do(t, recorder.cmd.Wait())
-	if _, err := os.Lstat(path + ".sock"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the socket was left: %v", err)
-	}
+	expect.ErrorIs(t, "the socket was left", os.ErrNotExist, expect.Err(os.Lstat(path+".sock")))
 }
 
 // TestHolderThatDoesNotAnswer has a process lock the file that is not a recorder.
@@ -115,9 +114,7 @@ func TestStuckReader(t *testing.T) {
 	for range 5 {
 		conn := connect(t, path)
 		for range 20 {
-			if err := remote.WriteFrame(conn, (&remote.Request{Ask: remote.AskBlocks, From: 1, Limit: remote.PageBytes}).Encode()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, remote.WriteFrame(conn, (&remote.Request{Ask: remote.AskBlocks, From: 1, Limit: remote.PageBytes}).Encode()))
 		}
 	}
 	for seq := uint64(2001); seq <= 2100; seq++ {
@@ -155,7 +152,7 @@ func TestHostileReader(t *testing.T) {
 	} {
 		conn := connect(t, path)
 		must.Get(conn.Write(sent))(t)
-		conn.SetDeadline(time.Now().Add(testTimeout))
+		conn.SetDeadline(time.Now().Add(must.Patience))
 		// Bytes that were not read make the system say "reset" instead of "end".
 		got, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || len(got) > 0 {
@@ -174,23 +171,19 @@ func TestHostileReader(t *testing.T) {
 		{Ask: remote.AskKeptRange, Low: []byte("z"), End: []byte("a"), Limit: 1},
 	} {
 		conn := connect(t, path)
-		conn.SetDeadline(time.Now().Add(testTimeout))
+		conn.SetDeadline(time.Now().Add(must.Patience))
 		must.Do(t, remote.WriteFrame(conn, q.Encode()))
 		if _, err := remote.ReadFrame(conn, remote.MaxAnswer); err != nil {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if steps := collect(t, mustRead(t, path), 1); len(steps) != 7 {
-		t.Errorf("%d steps", len(steps))
-	}
+	expect.Equal(t, "steps", 7, len(collect(t, mustRead(t, path), 1)))
 }
 
 func TestSocketIsPrivate(t *testing.T) {
 	path := newPath(t)
 	mustOpen(t, path, Options{})
-	if mode := fileMode(t, path+".sock"); mode != 0o600 {
-		t.Errorf("mode %v, want 0600", mode)
-	}
+	expect.Equal(t, "mode", 0o600, fileMode(t, path+".sock"))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 2 {
 		t.Errorf("left in the folder: %v, error %v", entries, err)
@@ -207,13 +200,9 @@ func TestLongName(t *testing.T) {
 	s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
 	mustAppend(t, s, exchangeSteps(1, 100)...)
 	s.Flush()
-	if steps := collect(t, mustRead(t, path), 1); len(steps) != 7 {
-		t.Errorf("%d steps", len(steps))
-	}
+	expect.Equal(t, "steps", 7, len(collect(t, mustRead(t, path), 1)))
 	cache := must.Get(os.UserCacheDir())(t)
-	if mode := fileMode(t, filepath.Join(cache, "a2atap")); mode != 0o700 {
-		t.Errorf("mode of the folder %v, want 0700", mode)
-	}
+	expect.Equal(t, "mode of the folder", 0o700, fileMode(t, filepath.Join(cache, "a2atap")))
 }
 
 // shortTempDir is a temporary folder with a name that leaves room for a socket.
@@ -232,16 +221,11 @@ func TestFolderOfOthers(t *testing.T) {
 	cache := must.Get(os.UserCacheDir())(t)
 	folder := filepath.Join(cache, "a2atap")
 	must.Do(t, os.MkdirAll(folder, 0o700))
-	if err := remote.Trusted(filepath.Join(folder, "x.sock")); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, remote.Trusted(filepath.Join(folder, "x.sock")))
 	must.Do(t, os.Chmod(folder, 0o770))
-	if err := remote.Trusted(filepath.Join(folder, "x.sock")); err == nil {
-		t.Error("a folder that a group may write to was trusted")
-	}
-	if _, err := remote.ListenAt(filepath.Join(folder, "x.sock")); err == nil {
-		t.Error("a recorder listens in a folder that a group may write to")
-	}
+	expect.Error(t, "a folder that a group may write to was trusted", remote.Trusted(filepath.Join(folder, "x.sock")))
+	expect.Error(t, "a recorder listens in a folder that a group may write to",
+		expect.Err(remote.ListenAt(filepath.Join(folder, "x.sock"))))
 }
 
 // TestSocketsInTheWay replaces what a killed recorder left, and nothing else.
@@ -261,9 +245,7 @@ func TestSocketsInTheWay(t *testing.T) {
 		t.Errorf("info %+v, error %v", info, err)
 	}
 	mustClose(t, s)
-	if string(readFile(t, path+".sock")) != "mine" {
-		t.Error("the user's file was replaced")
-	}
+	expect.Equal(t, "the user's file was replaced", "mine", string(readFile(t, path+".sock")))
 }
 
 // TestOtherVersion meets a recorder that speaks another version of the protocol.
@@ -312,11 +294,7 @@ func playRecorder(t *testing.T, path string, answer func(net.Conn)) (stop func()
 func TestClosedReader(t *testing.T) {
 	path := closedCapture(t, Options{SegmentSize: 1}, 4)
 	r := mustRead(t, path)
-	if len(collect(t, r, 1)) != 28 {
-		t.Error("not all steps")
-	}
+	expect.Equal(t, "not all steps", 28, len(collect(t, r, 1)))
 	r.Close()
-	if _, err := r.Info(patient(t)); !errors.Is(err, remote.ErrReaderClosed) {
-		t.Errorf("info after close: %v", err)
-	}
+	expect.ErrorIs(t, "info after close", remote.ErrReaderClosed, expect.Err(r.Info(patient(t))))
 }

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture/bolt/internal/remote"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -60,9 +61,7 @@ func TestStaleSocketsGo(t *testing.T) {
 	}
 	s := mustOpen(t, filepath.Join(dir, "c.a2atap"), Options{OnError: func(err error) { t.Error(err) }})
 	for _, c := range sockets {
-		if got := there(t, c.name); got != c.stays {
-			t.Errorf("%s: there %t, want %t", c.name, got, c.stays)
-		}
+		expect.Equal(t, c.name+": there", c.stays, there(t, c.name))
 	}
 	for _, name := range []string{"living.a2atap.sock", "file.a2atap.sock"} {
 		if !there(t, filepath.Join(dir, name)) {

@@ -2,7 +2,7 @@ package bolt
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -79,9 +79,7 @@ func TestCreate(t *testing.T) {
 	}
 	want := capture.Info{ID: info.ID, Created: info.Created, Name: path, Tool: "a2atap 1.2", Format: layout.Format, Live: true}
 	expect.Same(t, "info", want, info)
-	if mode := fileMode(t, path); mode != 0o600 {
-		t.Errorf("mode %v, want 0600", mode)
-	}
+	expect.Equal(t, "mode", 0o600, fileMode(t, path))
 	mustClose(t, s)
 	mustClose(t, mustOpen(t, path, Options{Tool: "another", SecretsKept: true}))
 	want.Live, want.SecretsKept = false, true
@@ -93,8 +91,7 @@ func TestCreate(t *testing.T) {
 
 func fileMode(t *testing.T, path string) os.FileMode {
 	t.Helper()
-	info := must.Get(os.Stat(path))(t)
-	return info.Mode().Perm()
+	return must.Get(os.Stat(path))(t).Mode().Perm()
 }
 
 // An empty file that was there becomes one that only the user may open. Where one holds something already its mode stays,
@@ -115,9 +112,7 @@ func TestOthersCannotOpen(t *testing.T) {
 		said := s.Exposed()
 		must.Do(t, s.Close())
 		s.Reader.Close()
-		if got := fileMode(t, path); got != step.want {
-			t.Errorf("mode %o became %o, want %o", step.mode, got, step.want)
-		}
+		expect.Equal(t, fmt.Sprintf("mode %o became", step.mode), step.want, fileMode(t, path))
 		if (said != nil) != (step.said != "") || said != nil && !strings.Contains(said.Error(), step.said) {
 			t.Errorf("mode %o: said is %v, want %q", step.mode, said, step.said)
 		}
@@ -127,18 +122,14 @@ func TestOthersCannotOpen(t *testing.T) {
 func TestNumbersGoOn(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})
-	if diff := cmp.Diff(Position{}, s.Position()); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", Position{}, s.Position())
 	mustAppend(t, s, exchangeSteps(1, 100)...)
 	mustAppend(t, s, exchangeSteps(2, 100)[:2]...)
 	mustClose(t, s)
 
 	// The second exchange was left open, so its end is written now.
 	s = mustOpen(t, path, Options{})
-	if diff := cmp.Diff(Position{Seq: 2, Arrival: 10, Conn: 2}, s.Position()); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", Position{Seq: 2, Arrival: 10, Conn: 2}, s.Position())
 	mustAppend(t, s, exchangeSteps(3, 100)...)
 	mustClose(t, s)
 	x, err := s.Exchange(patient(t), 2)
@@ -192,9 +183,7 @@ func TestFindReadsTheIndex(t *testing.T) {
 					must.Do(t, err)
 					got = append(got, seq)
 				}
-				if diff := cmp.Diff(c.want, got); diff != "" {
-					t.Errorf("%s: %.20q from %d: %s", name, c.key, c.from, diff)
-				}
+				expect.Same(t, fmt.Sprintf("%s: %.20q from %d", name, c.key, c.from), c.want, got)
 				r, ok := index.(*Reader)
 				if !ok {
 					continue
@@ -253,9 +242,7 @@ func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
 				t.Fatalf("%s: exchange %d is %v at place %d", name, x.Seq, x.State, seq)
 			}
 		}
-		if seq != events+1 {
-			t.Errorf("%s: %d exchanges", name, seq)
-		}
+		expect.Equal(t, name, events+1, seq)
 	}
 	if paths, err := segments.Paths(path); err != nil || len(paths) < 3 {
 		t.Errorf("segments %v, error %v; want several", paths, err)
@@ -297,12 +284,8 @@ func TestAppendAfterClose(t *testing.T) {
 	mustAppend(t, s, exchangeSteps(1, 100)...)
 	mustClose(t, s)
 	mustClose(t, s)
-	if err := s.Append(exchangeSteps(2, 100)...); !errors.Is(err, errClosed) {
-		t.Errorf("append after close: %v", err)
-	}
-	if steps := collect(t, s, 1); len(steps) != 7 {
-		t.Errorf("%d steps after close", len(steps))
-	}
+	expect.ErrorIs(t, "append after close", errClosed, s.Append(exchangeSteps(2, 100)...))
+	expect.Equal(t, "steps after close", 7, len(collect(t, s, 1)))
 }
 
 // TestStepsIsASnapshot reads while the capture grows: an iteration ends where the capture ended when it began.
@@ -350,9 +333,7 @@ func TestRowsAreWrittenWhenTheyChange(t *testing.T) {
 		}
 	}
 	mustClose(t, s)
-	if steps := collect(t, s, 1); len(steps) != 14 {
-		t.Errorf("%d steps, want 14", len(steps))
-	}
+	expect.Equal(t, "steps", 14, len(collect(t, s, 1)))
 	x, err := s.Exchange(patient(t), 1)
 	if err != nil || x.State != capture.StateClosed || len(x.Response.Events) != 1 || len(x.Notes) != 1 {
 		t.Errorf("exchange 1: %+v, error %v", x, err)

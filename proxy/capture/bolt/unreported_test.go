@@ -11,6 +11,8 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/remote"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // TestLossesAreAdmitted makes commits of steps fail while the state alone can be written, as on a disk that is full.
@@ -47,9 +49,7 @@ func TestLossesAreAdmitted(t *testing.T) {
 	info, err = r.Info(patient(t))
 	lostOf("through the socket", r, info, err)
 	failing.Store(false)
-	if err := s.Close(); err == nil {
-		t.Error("close says nothing")
-	}
+	expect.Error(t, "close says nothing", s.Close())
 	r = mustRead(t, left)
 	info, err = r.Info(patient(t))
 	lostOf("what a kill leaves", r, info, err)
@@ -57,9 +57,7 @@ func TestLossesAreAdmitted(t *testing.T) {
 	mustClose(t, next)
 	info, err = next.Info(patient(t))
 	lostOf("after the next recorder", next, info, err)
-	if err := Check(t.Context(), left); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, Check(t.Context(), left))
 	told := false
 	for _, step := range collect(t, next, 1) {
 		lost, ok := step.What.(capture.Lost)
@@ -93,28 +91,22 @@ func TestTakenAway(t *testing.T) {
 			s := mustOpen(t, path, Options{OnError: func(err error) { told <- err }})
 			mustAppend(t, s, exchangeSteps(1, 100)...)
 			s.Flush()
-			if err := c.take(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.take(path))
 			select {
 			case err := <-told:
 				if !strings.Contains(err.Error(), path+" "+c.says) {
 					t.Errorf("got %q, want %q", err, c.says)
 				}
-			case <-time.After(testTimeout):
+			case <-time.After(must.Patience):
 				t.Fatal("nobody says that it is gone")
 			}
 			mustAppend(t, s, exchangeSteps(2, 100)...)
-			if err := s.Close(); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("close: %v", err)
-			}
+			expect.ErrorHas(t, "close", c.says, s.Close())
 			got, want := s.Account(), Account{Exchanges: 1, LostExchanges: 1, LostBytes: s.Account().LostBytes}
 			if name == "deleted" {
 				want = Account{LostExchanges: 2, LostBytes: want.LostBytes, Unreported: true}
 			}
-			if got != want {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
+			expect.Equal(t, "", want, got)
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
@@ -56,9 +55,7 @@ func testFormat(t *testing.T, format int) {
 		must.Do(t, err)
 		found = append(found, seq)
 	}
-	if diff := cmp.Diff([]uint64{1}, found); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", []uint64{1}, found)
 	var entries map[string]string
 	if format >= layout.FormatReading {
 		entries = map[string]string{"x\x01": "first", "x\x02": ""}
@@ -111,9 +108,7 @@ func testStable(t *testing.T, format int) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the same steps are encoded differently: got +, want -:\n%s", diff)
-		}
+		expect.Same(t, "the same steps are encoded differently", want, got)
 	}
 }
 
@@ -150,9 +145,7 @@ func TestUpgradeStepByStep(t *testing.T) {
 		format() != 4 {
 		t.Errorf("error %v, format %d", err, format())
 	}
-	if diff := cmp.Diff([]int{1, 2, 2, 3}, ran); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", []int{1, 2, 2, 3}, ran)
 	// Put it back for the check at the end of the test.
 	err = db.Update(func(tx *bbolt.Tx) error {
 		return errors.Join(tx.Bucket(layout.BucketMeta).Put(layout.MetaFormat, binary.AppendUvarint(nil, layout.Format)), remote.SumAgain(tx))

@@ -26,6 +26,7 @@ type writer struct {
 	start   layout.State          // that the recording began with
 	open    map[uint64]layout.Row // of exchanges that have not ended
 	young   layout.YoungRuns
+	lists   layout.YoungParts
 	lost    losses
 	begun   int64         // exchanges of which something was stored first by this recording
 	lag     time.Duration // the longest that steps waited until they were committed
@@ -97,11 +98,13 @@ func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error
 	if err := w.watch.Look(w.local.segments()); err != nil {
 		return err
 	}
-	b := w.batch()
-	b.state.Unreported = layout.Unreported{}
-	refused := w.fill(b, w.lost.pending(w.holds), steps)
-	b.entries, b.hide = entries, len(w.local.segments()) > 1
-	if err := w.store(b); err != nil {
+	b, refused := w.batchOf(steps, entries, layout.MergeMany)
+	err := w.store(b)
+	if err != nil && w.lists.Many(len(b.parts)) { // it may fit where entries for all parts do not
+		b, refused = w.batchOf(steps, entries, layout.MergeCrowd)
+		err = w.store(b)
+	}
+	if err != nil {
 		return err
 	}
 	w.lost.clear()
@@ -120,6 +123,15 @@ func (w *writer) attempt(steps []capture.Step, entries []layout.KeptEntry) error
 	return nil
 }
 
+// batchOf makes a batch of steps and entries, and of what is to be said about earlier losses.
+func (w *writer) batchOf(steps []capture.Step, entries []layout.KeptEntry, merge layout.Merge) (*batch, []unstorable) {
+	b := w.batch()
+	b.state.Unreported, b.merge = layout.Unreported{}, merge
+	refused := w.fill(b, w.lost.pending(w.holds), steps)
+	b.entries, b.hide = entries, len(w.local.segments()) > 1
+	return b, refused
+}
+
 // admit notes in the state what was lost: it may fit where steps do not.
 func (w *writer) admit() {
 	b := w.batch()
@@ -134,7 +146,7 @@ func (w *writer) admit() {
 func (w *writer) batch() *batch {
 	w.scratch.reset()
 	b := &batch{
-		state: w.state, young: w.young, lookup: w.lookup, keep: w.local.keeps(), work: &w.work, scratch: &w.scratch,
+		state: w.state, young: w.young, lists: w.lists, lookup: w.lookup, keep: w.local.keeps(), work: &w.work, scratch: &w.scratch,
 	}
 	b.state.Ended = false
 	b.state.Beat = layout.Beat{Whole: w.whole.UnixNano(), Within: w.within()}
@@ -159,21 +171,25 @@ func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) 
 	return refused
 }
 
+// update runs fn in a transaction of a segment, which tests make fail.
+func (w *writer) update(s *segments.Segment, fn func(tx *bbolt.Tx) error) error {
+	return s.DB.Update(func(tx *bbolt.Tx) error {
+		if err := fn(tx); err != nil || w.options.Fault == nil {
+			return err
+		}
+		return w.options.Fault()
+	})
+}
+
 // store commits a batch.
 func (w *writer) store(b *batch) error {
 	if w.broken != nil {
 		return w.broken
 	}
 	last := w.local.last()
-	err := last.DB.Update(func(tx *bbolt.Tx) error {
+	err := w.update(last, func(tx *bbolt.Tx) error {
 		w.size = tx.Size()
-		if err := b.store(tx); err != nil {
-			return err
-		}
-		if w.options.Fault != nil {
-			return w.options.Fault()
-		}
-		return nil
+		return b.store(tx)
 	})
 	if err == nil {
 		return nil
@@ -193,7 +209,7 @@ func (w *writer) store(b *batch) error {
 
 // adopt takes over what a batch that was stored has changed.
 func (w *writer) adopt(b *batch) {
-	w.state, w.young = b.state, b.young
+	w.state, w.young, w.lists = b.state, b.young, b.lists
 	w.begun += b.begun
 	for i := range b.rows.list {
 		r := &b.rows.list[i]
@@ -275,17 +291,29 @@ func (w *writer) rotate() {
 	}
 	w.local.add(s)
 	w.markContinued(last)
-	w.state, w.size, w.young = st, 0, layout.YoungRuns{}
+	w.state, w.size, w.young, w.lists = st, 0, layout.YoungRuns{}, layout.YoungParts{}
 	for seq, r := range w.open {
 		w.open[seq] = layout.Row{Flags: layout.RowContinued, Ended: capture.NotKnown, Keys: r.Keys}
 	}
 }
 
-// markContinued notes in a segment that there is another one, so that it is missed where it is missing.
+// markContinued notes in a segment that there is another one, so that it is missed where it is missing. Nothing more comes
+// to its lists of parts.
 func (w *writer) markContinued(s *segments.Segment) {
-	st := w.state
-	st.Continued = true
-	err := s.DB.Update(st.Put)
+	mark := func(how layout.Merge) error {
+		st := w.state
+		st.Continued = true
+		return w.update(s, func(tx *bbolt.Tx) error {
+			if _, err := w.lists.Store(tx, nil, &st, how, func() { w.work.GiveWay() }); err != nil {
+				return err
+			}
+			return st.Put(tx)
+		})
+	}
+	err := mark(layout.MergeAll)
+	if err != nil { // it may fit where entries for all parts do not
+		err = mark(layout.MergeMany)
+	}
 	if err != nil {
 		w.report(fmt.Errorf("write %s: %w", s.Path, pages.Explain(err)))
 	}
@@ -312,16 +340,24 @@ func (w *writer) end() error {
 	if w.lost.any() {
 		w.commit(nil, nil)
 	}
-	b := w.batch()
-	b.state.Ended, b.state.Unreported = true, w.lost.total(w.holds)
-	err := w.store(b)
-	if err == nil {
-		w.state = b.state
+	err := w.storeEnd(layout.MergeAll)
+	if err != nil { // it may fit where entries for all parts do not
+		err = w.storeEnd(layout.MergeMany)
 	}
 	w.local.end(w.state)
 	err = errors.Join(err, w.watch.Look(w.local.segments()))
 	if w.lost.steps > 0 {
 		err = fmt.Errorf("%d steps were not stored (%w)", w.lost.steps, cmp.Or(w.first, err))
+	}
+	return err
+}
+
+func (w *writer) storeEnd(merge layout.Merge) error {
+	b := w.batch()
+	b.state.Ended, b.state.Unreported, b.merge = true, w.lost.total(w.holds), merge
+	err := w.store(b)
+	if err == nil {
+		w.state = b.state
 	}
 	return err
 }

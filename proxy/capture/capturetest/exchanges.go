@@ -117,7 +117,7 @@ func interrupted() *capture.Exchange {
 func unreachable() *capture.Exchange {
 	return &capture.Exchange{
 		Conn: 4, Ended: 7 * ms, State: capture.StateClosed, Client: planner, Agent: booker, Request: post(),
-		Fault: &capture.Fault{Kind: "unreachable", Side: "agent", Detail: "connection refused: \"127.0.0.1:9000\""},
+		Fault: &capture.TransportFault{Kind: "unreachable", Side: "agent", Detail: "connection refused: \"127.0.0.1:9000\""},
 	}
 }
 
@@ -134,7 +134,7 @@ func aborted() *capture.Exchange {
 			Head: []byte("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"),
 			Body: capture.Body{Data: []byte{0, 1, 2, 0xff}, Size: capture.NotKnown, At: 8 * ms},
 		},
-		Fault: &capture.Fault{Kind: "truncated", Side: "agent", Detail: "4 of 100 bytes"},
+		Fault: &capture.TransportFault{Kind: "truncated", Side: "agent", Detail: "4 of 100 bytes"},
 	}
 	x.Request.Body.At = 4 * ms
 	x.Request.Trailer = []byte("A: b\r\nB: c\r\n")
@@ -213,7 +213,7 @@ func refused() *capture.Exchange {
 			Head: []byte("\x16\x03\x01\x02\x00\x01"),
 			Body: capture.Body{Size: capture.NotKnown, At: capture.NotKnown},
 		},
-		Fault: &capture.Fault{Kind: "not-http", Side: "client", Detail: "a TLS handshake"},
+		Fault: &capture.TransportFault{Kind: "not-http", Side: "client", Detail: "a TLS handshake"},
 	}
 }
 

@@ -3,6 +3,8 @@ package credential
 import (
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestHeader(t *testing.T) {
@@ -23,17 +25,13 @@ func TestHeader(t *testing.T) {
 		Challenge:     "WWW-Authenticate proxy-authenticate",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			if got := Header(name); got != kind {
-				t.Errorf("%s: kind %d, want %d", name, got, kind)
-			}
+			expect.Equal(t, name+": kind", kind, Header(name))
 		}
 	}
 	if got := Header(""); got != Plain {
 		t.Errorf("no name: kind %d", got)
 	}
-	if got := Header(strings.Repeat("x", 1000) + "Token"); got != Secret {
-		t.Errorf("a long name: kind %d", got)
-	}
+	expect.Equal(t, "a long name: kind", Secret, Header(strings.Repeat("x", 1000)+"Token"))
 }
 
 // The names that are known at a glance are what their words say.
@@ -43,9 +41,7 @@ func TestCommonHeaders(t *testing.T) {
 		"Transfer-Encoding Connection Cache-Control Date Server A2A-Version A2A-Extensions Authorization " +
 		"X-Api-Key Cookie") {
 		for _, spelling := range [...]string{name, strings.ToLower(name), strings.ToUpper(name)} {
-			if got, want := Header(spelling), headerByWords(spelling); got != want {
-				t.Errorf("%s: kind %d, want %d", spelling, got, want)
-			}
+			expect.Equal(t, spelling+": kind", headerByWords(spelling), Header(spelling))
 			common++
 		}
 	}
@@ -63,14 +59,10 @@ func TestParam(t *testing.T) {
 			"samlResponse userCredential cookie passwd \u212aey session_id sessionId sid otp pin pinCode user-pin jsessionid",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			if got := Param(name); got != kind {
-				t.Errorf("%s: kind %d, want %d", name, got, kind)
-			}
+			expect.Equal(t, name+": kind", kind, Param(name))
 		}
 	}
-	if got := Param(strings.Repeat("x_", 1000) + "Tok_en"); got != Secret {
-		t.Errorf("a long name: kind %d", got)
-	}
+	expect.Equal(t, "a long name: kind", Secret, Param(strings.Repeat("x_", 1000)+"Tok_en"))
 }
 
 // What is hidden also tells callers apart, so that a request whose credentials are hidden never counts as one without
@@ -111,9 +103,7 @@ func TestMember(t *testing.T) {
 		"password": true, "user_pwd": true, "passcodes": true, "passwd": true, "token": false,
 		"secret": false, "": false,
 	} {
-		if got := PasswordMember(name); got != want {
-			t.Errorf("PasswordMember(%q) = %v", name, got)
-		}
+		expect.Equal(t, "PasswordMember("+name+")", want, PasswordMember(name))
 	}
 }
 
@@ -121,29 +111,21 @@ func TestOtherNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"access_token": true, "X-Secret": true, "authorization_uri": false, "token_type": false, "realm": false,
 	} {
-		if got := ChallengeParam(name); got != want {
-			t.Errorf("ChallengeParam(%q) = %v", name, got)
-		}
+		expect.Equal(t, "ChallengeParam("+name+")", want, ChallengeParam(name))
 	}
 	for name, want := range map[string]bool{
 		"Path": true, "max-age": true, "HttpOnly": true, "session": false,
 		"": false,
 	} {
-		if got := CookieAttribute(name); got != want {
-			t.Errorf("CookieAttribute(%q) = %v", name, got)
-		}
+		expect.Equal(t, "CookieAttribute("+name+")", want, CookieAttribute(name))
 	}
 	for name, want := range map[string]bool{
 		"pageToken": true, "next_page_token": true, "token": false, "page": false,
 		"": false,
 	} {
-		if got := PageToken(name); got != want {
-			t.Errorf("PageToken(%q) = %v", name, got)
-		}
+		expect.Equal(t, "PageToken("+name+")", want, PageToken(name))
 	}
-	if got := Normal("Access_To-Ken."); got != "accesstoken" {
-		t.Errorf("Normal: %q", got)
-	}
+	expect.Equal(t, "Normal", "accesstoken", Normal("Access_To-Ken."))
 }
 
 func TestNamesAreReadWithoutAllocating(t *testing.T) {

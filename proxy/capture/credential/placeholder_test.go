@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/expect"
 )
 
 // Placeholders: two secrets of one key, one of another, and one of a capture that has its own key.
@@ -34,12 +35,8 @@ func TestPlaceholder(t *testing.T) {
 		"redacted.redacted":         {},
 		"":                          {},
 	} {
-		if got := credential.IsPlaceholder(text); got != want.is {
-			t.Errorf("IsPlaceholder(%q) = %v", text, got)
-		}
-		if got := credential.HasPlaceholder([]byte(text)); got != want.has {
-			t.Errorf("HasPlaceholder(%q) = %v", text, got)
-		}
+		expect.Equal(t, "IsPlaceholder("+text+")", want.is, credential.IsPlaceholder(text))
+		expect.Equal(t, "HasPlaceholder("+text+")", want.has, credential.HasPlaceholder([]byte(text)))
 	}
 }
 
@@ -63,12 +60,10 @@ func TestSameSecret(t *testing.T) {
 		{"", "", true},
 		{"", pinA, false},
 	} {
-		if got := credential.SameSecret(test.a, test.b); got != test.want {
-			t.Errorf("SameSecret(%q, %q) = %v", test.a, test.b, got)
-		}
-		if got := credential.SameSecret(test.b, test.a); got != test.want {
-			t.Errorf("SameSecret(%q, %q) = %v", test.b, test.a, got)
-		}
+		expect.Equal(t, "SameSecret("+test.a+", "+test.b+")",
+			test.want, credential.SameSecret(test.a, test.b))
+		expect.Equal(t, "SameSecret("+test.b+", "+test.a+")",
+			test.want, credential.SameSecret(test.b, test.a))
 	}
 }
 
@@ -95,9 +90,8 @@ func TestFits(t *testing.T) {
 		{pinA + pinB, "1", false},
 		{"1234", pinA, false}, // what was not hidden does not fit what is
 	} {
-		if got := credential.Fits(test.recorded, test.text); got != test.want {
-			t.Errorf("Fits(%q, %q) = %v", test.recorded, test.text, got)
-		}
+		expect.Equal(t, "Fits("+test.recorded+", "+test.text+")",
+			test.want, credential.Fits(test.recorded, test.text))
 	}
 }
 
@@ -114,9 +108,8 @@ func TestMayHold(t *testing.T) {
 		{"a secret", "secret", true},
 		{"nothing", pinA, false},
 	} {
-		if got := credential.MayHold(test.text, test.secret); got != test.want {
-			t.Errorf("MayHold(%q, %q) = %v", test.text, test.secret, got)
-		}
+		expect.Equal(t, "MayHold("+test.text+", "+test.secret+")",
+			test.want, credential.MayHold(test.text, test.secret))
 	}
 }
 
@@ -128,9 +121,7 @@ func TestHidden(t *testing.T) {
 		if !ok {
 			got = "-"
 		}
-		if got != want {
-			t.Errorf("Hidden(%q) = %q, want %q", text, got, want)
-		}
+		expect.Equal(t, "Hidden("+text+")", want, got)
 	}
 }
 
@@ -139,9 +130,7 @@ func TestAlike(t *testing.T) {
 		"plain": "plain", "": "", "a" + pinA + "b" + old: "aredacted.bredacted.", foreign: "redacted.",
 		"redacted.": "redacted.",
 	} {
-		if got := string(credential.Alike([]byte(text))); got != want {
-			t.Errorf("Alike(%q) = %q, want %q", text, got, want)
-		}
+		expect.Equal(t, "Alike("+text+")", want, string(credential.Alike([]byte(text))))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/expect"
 )
 
 func TestWithoutUserinfo(t *testing.T) {
@@ -18,9 +19,7 @@ func TestWithoutUserinfo(t *testing.T) {
 		"mail a@b, see http://booker":             "mail a@b, see http://booker",
 		"(HTTP://alice:s%40c@[::1]:80)":           "(HTTP://…@[::1]:80)",
 	} {
-		if got := credential.WithoutUserinfo(text); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
+		expect.Equal(t, text+" became", want, credential.WithoutUserinfo(text))
 	}
 }
 

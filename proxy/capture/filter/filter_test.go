@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -258,9 +258,7 @@ func TestMatch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {
 			f := must.Get(Parse(tt.expr))(t)
-			if got := f.Match(x, streamFacts); got != tt.want {
-				t.Errorf("match: got %v, want %v", got, tt.want)
-			}
+			expect.Equal(t, "match", tt.want, f.Match(x, streamFacts))
 			again, err := Parse(f.String())
 			if err != nil {
 				t.Fatalf("what it prints, %s: %v", f, err)
@@ -297,10 +295,7 @@ func TestKeysForIndex(t *testing.T) {
 		{"agent:booker", nil}, // its name is compared without minding case, which an index cannot
 	}
 	for _, tt := range tests {
-		f := must.Get(Parse(tt.expr))(t)
-		if diff := cmp.Diff(tt.want, f.Keys()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.expr, diff)
-		}
+		expect.Same(t, tt.expr, tt.want, must.Get(Parse(tt.expr))(t).Keys())
 	}
 	if keys := (*Filter)(nil).Keys(); keys != nil {
 		t.Errorf("the nil filter has keys %v", keys)
@@ -320,7 +315,7 @@ func TestMatchOfLittle(t *testing.T) {
 		},
 	}
 	broken := &capture.Exchange{
-		State: capture.StateInterrupted, Fault: &capture.Fault{Kind: "reset"}, Replayed: true,
+		State: capture.StateInterrupted, Fault: &capture.TransportFault{Kind: "reset"}, Replayed: true,
 		Request: capture.Request{
 			Head: []byte("POST http://user@h:1/x?y HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n"),
 			Body: capture.Body{Data: []byte("\xef\xbb\xbf{\"a\":1} not gzip Ärger"), Complete: true},

@@ -40,10 +40,7 @@ func TestAsks(t *testing.T) {
 		`"rule:x"`:                    false,
 		"status:200 severity:warning": true,
 	} {
-		f := must.Get(filter.Parse(expr))(t)
-		if got := f.Asks("rule", "severity"); got != want {
-			t.Errorf("%q asks for rules: got %v, want %v", expr, got, want)
-		}
+		expect.Equal(t, expr+" asks for rules", want, must.Get(filter.Parse(expr))(t).Asks("rule", "severity"))
 	}
 }
 
@@ -58,8 +55,6 @@ func TestAsksOnly(t *testing.T) {
 		"not status:200":                    false,
 	} {
 		f := must.Get(filter.Parse(expr))(t)
-		if got := f.AsksOnly("rule", "severity"); got != want {
-			t.Errorf("%q asks for nothing but rules: got %v, want %v", expr, got, want)
-		}
+		expect.Equal(t, expr+" asks for nothing but rules", want, f.AsksOnly("rule", "severity"))
 	}
 }

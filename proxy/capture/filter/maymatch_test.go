@@ -6,6 +6,8 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestMayMatch(t *testing.T) {
@@ -25,13 +27,7 @@ func TestMayMatch(t *testing.T) {
 		"kyoto (not workflow:3 or workflow:9)": false,
 		"n:4":                                  true,
 	} {
-		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := f.MayMatch("workflow", 3); got != want {
-			t.Errorf("%q with workflow 3: got %v, want %v", expr, got, want)
-		}
+		expect.Equal(t, expr+" with workflow 3", want, must.Get(filter.Parse(expr))(t).MayMatch("workflow", 3))
 	}
 }
 

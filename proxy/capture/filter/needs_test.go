@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestNeeds(t *testing.T) {
@@ -19,13 +21,7 @@ func TestNeeds(t *testing.T) {
 		"":                             false,
 		"op:Send* (is:failed is:push)": true,
 	} {
-		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := f.Needs("failed"); got != want {
-			t.Errorf("%q needs failed: %v, want %v", expr, got, want)
-		}
+		expect.Equal(t, expr+" needs failed", want, must.Get(filter.Parse(expr))(t).Needs("failed"))
 	}
 	var none *filter.Filter
 	if none.Needs("failed") {

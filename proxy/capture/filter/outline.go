@@ -72,7 +72,7 @@ func (o *Outline) subject(facts Facts) *subject {
 		Client: capture.Peer{Name: o.Client}, Agent: capture.Peer{Name: o.Agent, URL: o.AgentURL},
 	}
 	if o.Broken {
-		x.Fault = &capture.Fault{}
+		x.Fault = &capture.TransportFault{}
 	}
 	if o.Rewritten {
 		x.Rewrites = make([]capture.Rewrite, 1)

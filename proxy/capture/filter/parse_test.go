@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
 )
 
 func TestParseErrors(t *testing.T) {
@@ -122,8 +123,6 @@ func TestString(t *testing.T) {
 			t.Errorf("%s: %v", tt.expr, err)
 			continue
 		}
-		if f.String() != tt.want {
-			t.Errorf("%s: prints as %s, want %s", tt.expr, f, tt.want)
-		}
+		expect.Equal(t, tt.expr+": prints as", tt.want, f.String())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func TestPart(t *testing.T) {
@@ -19,16 +21,11 @@ func TestPart(t *testing.T) {
 		{"word", ""},
 		{"", ""},
 	} {
-		f, err := filter.Parse(c.expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(filter.Parse(c.expr))(t)
 		got := ""
 		if p := f.Part("rule", "severity", "side"); p != nil {
 			got = p.String()
 		}
-		if got != c.want {
-			t.Errorf("of %q: %q, want %q", c.expr, got, c.want)
-		}
+		expect.Equal(t, "of "+c.expr, c.want, got)
 	}
 }

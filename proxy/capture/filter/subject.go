@@ -24,8 +24,7 @@ type subject struct {
 // request returns the request's head.
 func (s *subject) request() *capture.Head {
 	if s.req == nil {
-		h := capture.ParseRequestHead(s.x.Request.Head)
-		s.req = &h
+		s.req = new(capture.ParseRequestHead(s.x.Request.Head))
 	}
 	return s.req
 }
@@ -33,8 +32,7 @@ func (s *subject) request() *capture.Head {
 // response returns the answer's head, nil if there is none.
 func (s *subject) response() *capture.Head {
 	if s.resp == nil && s.x.Response != nil && len(s.x.Response.Head) > 0 {
-		h := capture.ParseResponseHead(s.x.Response.Head)
-		s.resp = &h
+		s.resp = new(capture.ParseResponseHead(s.x.Response.Head))
 	}
 	return s.resp
 }

@@ -39,7 +39,7 @@ func (e *entry) guessEnd(x *capture.Exchange) {
 	}
 	switch {
 	case text != "":
-		x.Fault = &capture.Fault{Kind: "failed", Detail: text}
+		x.Fault = &capture.TransportFault{Kind: "failed", Detail: text}
 		if x.Response != nil {
 			x.Response.Body.Complete = false
 		}

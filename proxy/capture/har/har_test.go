@@ -214,9 +214,7 @@ func TestReadEnds(t *testing.T) {
 // The least that can be called an entry.
 func TestReadMissing(t *testing.T) {
 	x := readHAR(t, `{"request":{"method":"GET","url":"http://a.example:8080"}}`, `{}`)
-	if got := string(x[0].Request.Head); got != "GET / HTTP/1.1\r\nHost: a.example:8080\r\n\r\n" {
-		t.Errorf("head %q", got)
-	}
+	expect.Equal(t, "head", "GET / HTTP/1.1\r\nHost: a.example:8080\r\n\r\n", string(x[0].Request.Head))
 	if x[0].Agent.Name != "a.example:8080" || x[0].Client.Name != "client" || x[0].Ended != capture.NotKnown {
 		t.Errorf("got %+v", x[0])
 	}

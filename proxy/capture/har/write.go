@@ -163,7 +163,7 @@ func headSize(head []byte) float64 {
 	return float64(len(head))
 }
 
-func sizeOf(n int64) *float64 { f := float64(n); return &f }
+func sizeOf(n int64) *float64 { return new(float64(n)) }
 
 func pairsOf(fields capture.Fields) []pair {
 	pairs := make([]pair, len(fields))

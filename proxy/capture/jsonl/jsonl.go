@@ -54,32 +54,32 @@ type Cause struct {
 
 // exchange is an exchange as JSON: one line of JSON Lines.
 type exchange struct {
-	N          uint64               `json:"n"`
-	ID         string               `json:"id"`
-	Conn       uint64               `json:"conn"`
-	HTTP       string               `json:"http,omitzero"` // "1.1", "2"; not read, since the request line says it
-	Stream     uint32               `json:"stream,omitzero"`
-	GRPC       *exchangejson.Status `json:"grpc,omitzero"` // not read, since trailer or head say it
-	Link       string               `json:"link"`
-	Client     capture.Peer         `json:"client"`
-	Agent      capture.Peer         `json:"agent"`
-	Started    string               `json:"started"`
-	DurationMs *float64             `json:"durationMs"`
-	Dialect    string               `json:"dialect"`
-	Binding    string               `json:"binding"`
-	Operation  string               `json:"operation"`
-	Task       []string             `json:"task"`
-	Context    []string             `json:"context"`
-	State      string               `json:"state"`
-	Request    *message             `json:"request"`
-	Response   *message             `json:"response"`
-	Fault      *capture.Fault       `json:"fault"`
-	Flags      []string             `json:"flags"`
-	Rewrites   []capture.Rewrite    `json:"rewrites"`
-	Marks      []string             `json:"marks"`
-	Comment    string               `json:"comment"`
-	Cause      *Cause               `json:"cause,omitzero"` // not read, since whoever judges the capture finds it
-	Extra      *exchangejson.Extra  `json:"_a2atap,omitzero"`
+	N          uint64                  `json:"n"`
+	ID         string                  `json:"id"`
+	Conn       uint64                  `json:"conn"`
+	HTTP       string                  `json:"http,omitzero"` // "1.1", "2"; not read, since the request line says it
+	Stream     uint32                  `json:"stream,omitzero"`
+	GRPC       *exchangejson.Status    `json:"grpc,omitzero"` // not read, since trailer or head say it
+	Link       string                  `json:"link"`
+	Client     capture.Peer            `json:"client"`
+	Agent      capture.Peer            `json:"agent"`
+	Started    string                  `json:"started"`
+	DurationMs *float64                `json:"durationMs"`
+	Dialect    string                  `json:"dialect"`
+	Binding    string                  `json:"binding"`
+	Operation  string                  `json:"operation"`
+	Task       []string                `json:"task"`
+	Context    []string                `json:"context"`
+	State      string                  `json:"state"`
+	Request    *message                `json:"request"`
+	Response   *message                `json:"response"`
+	Fault      *capture.TransportFault `json:"fault"`
+	Flags      []string                `json:"flags"`
+	Rewrites   []capture.Rewrite       `json:"rewrites"`
+	Marks      []string                `json:"marks"`
+	Comment    string                  `json:"comment"`
+	Cause      *Cause                  `json:"cause,omitzero"` // not read, since whoever judges the capture finds it
+	Extra      *exchangejson.Extra     `json:"_a2atap,omitzero"`
 }
 
 // message is a request or a response as JSON.

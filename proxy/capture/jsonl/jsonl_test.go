@@ -87,8 +87,7 @@ func TestWriteAbsence(t *testing.T) {
 		t.Errorf("got %v", v)
 	}
 	response := v["response"].(map[string]any)
-	event := response["events"].([]any)[0]
-	expect.Same(t, "event", map[string]any{"k": 1.0, "offsetMs": nil, "data": "1"}, event)
+	expect.Same(t, "event", map[string]any{"k": 1.0, "offsetMs": nil, "data": "1"}, response["events"].([]any)[0])
 	if body, has := response["body"]; has || response["size"] != nil {
 		t.Errorf("a stream has body %v, size %v", body, response["size"])
 	}
@@ -132,9 +131,7 @@ func TestReadErrors(t *testing.T) {
 		for _, err := range s.Exchanges(t.Context(), 0) {
 			last = err
 		}
-		if last == nil || !strings.Contains(last.Error(), tt.want) {
-			t.Errorf("%s: %v, want %s", tt.line, last, tt.want)
-		}
+		expect.ErrorHas(t, tt.line, tt.want, last)
 		s.Close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/must"
 )
 
 // BenchmarkRun merges the recordings of three hosts, some 16,000 exchanges.
@@ -23,9 +24,7 @@ func BenchmarkRun(b *testing.B) {
 		for _, r := range recordings {
 			m.Add(r)
 		}
-		if err := m.Run(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Run(context.Background()))
 		runtime.GC()
 		runtime.ReadMemStats(&held)
 		runtime.KeepAlive(m)

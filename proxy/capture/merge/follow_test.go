@@ -9,6 +9,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // followed follows two recordings that grow, and returns what was merged in the end. Play is called in the bubble.
@@ -148,9 +149,7 @@ func TestFollowBeginsWithNotes(t *testing.T) {
 				expect.OK(t, <-done)
 				said, closed := 0, false
 				for s, err := range merged.Steps(t.Context(), 1) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					switch what := s.What.(type) {
 					case capture.Closed:
 						closed = closed || s.Seq == 1

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -76,9 +77,7 @@ func TestOrderOfRecordingsDoesNotMatter(t *testing.T) {
 	_, want := run(t, recordings)
 	slices.Reverse(recordings)
 	_, got := run(t, recordings)
-	if a, b := printed(t, want), printed(t, got); a != b {
-		t.Errorf("the merged captures differ")
-	}
+	expect.Equal(t, "the merged captures differ", printed(t, got), printed(t, want))
 }
 
 func printed(t *testing.T, src capture.Source) string {
@@ -106,9 +105,7 @@ func TestOtherSecretsAreOtherRequests(t *testing.T) {
 		_, merged := run(t, []Recording{
 			recorded(t, "west", capture.Info{}, noon, outer), recorded(t, "east", capture.Info{}, noon, inner),
 		})
-		if n := len(capturetest.ReadAll(t, merged)); n != c.want {
-			t.Errorf("%s and %s: got %d exchanges, want %d", c.outer, c.inner, n, c.want)
-		}
+		expect.Equal(t, c.outer+" and "+c.inner, c.want, len(capturetest.ReadAll(t, merged)))
 	}
 }
 
@@ -138,9 +135,7 @@ func TestGapsMakeDoubt(t *testing.T) {
 				recorded(t, "west", info, noon, c.outer...), recorded(t, "east", info, noon, c.inner...),
 			})
 			all := capturetest.ReadAll(t, merged)
-			if len(all) != c.want {
-				t.Errorf("got %d exchanges, want %d", len(all), c.want)
-			}
+			expect.Equal(t, "exchanges", c.want, len(all))
 			if clocks := m.Summary().Clocks; c.inner[0].answer != c.outer[0].answer && len(all[0].Notes) > 0 {
 				t.Errorf("they were compared: %q, %+v", all[0].Notes, clocks)
 			}

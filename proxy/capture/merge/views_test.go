@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -120,9 +121,8 @@ func TestOneOfTwoViews(t *testing.T) {
 	if x.Client.Name != "shop" || x.Agent.Name != "invoices" || x.Agent.URL != "http://127.0.0.1:8000" {
 		t.Errorf("got %+v to %+v; want the outer client and the inner agent", x.Client, x.Agent)
 	}
-	if x.FaultMade() != "late" {
-		t.Errorf("the fault that the inner recorder made is not said: %q", x.Notes)
-	}
+	expect.Equal(t, fmt.Sprintf("the fault that the inner recorder made is not said: %q", x.Notes),
+		"late", x.FaultMade())
 	want := capture.SeenAlso + "at east as exchange 1 of east.a2atap, where the request came in 3ms later and the " +
 		"answer was over 3ms earlier"
 	notes := strings.Join(x.Notes, "\n")
@@ -162,13 +162,9 @@ func TestClocksAreCompared(t *testing.T) {
 		"of west: 59m59.999s behind that of east, by 3 exchanges; its times are corrected (within 3ms)",
 		"clock of north: was not compared",
 	} {
-		if !strings.Contains(all, want) {
-			t.Errorf("got notices %q, want %q", all, want)
-		}
+		expect.Contains(t, "notices", want, all)
 	}
-	if n := len(capturetest.ReadAll(t, merged)); n != 4 {
-		t.Errorf("got %d exchanges, want 4", n)
-	}
+	expect.Equal(t, "exchanges", 4, len(capturetest.ReadAll(t, merged)))
 }
 
 // A clock that is set in the midst is compared before and after.
@@ -183,9 +179,7 @@ func TestClockThatIsSet(t *testing.T) {
 	m, merged := run(t, []Recording{
 		recorded(t, "west", capture.Info{}, noon, outer...), recorded(t, "east", capture.Info{}, noon, inner...),
 	})
-	if n := len(capturetest.ReadAll(t, merged)); n != 20 {
-		t.Errorf("got %d exchanges, want 20", n)
-	}
+	expect.Equal(t, "exchanges", 20, len(capturetest.ReadAll(t, merged)))
 	if c := m.Summary().Clocks; c[1].Changes+c[0].Changes != 1 {
 		t.Errorf("got clocks %+v, want one that changed once", c)
 	}
@@ -199,9 +193,7 @@ func TestSameCaptureTwice(t *testing.T) {
 	m.Add(one)
 	m.Add(two)
 	err := m.Run(context.Background())
-	if err == nil || !strings.Contains(err.Error(), "copy.a2atap and west.a2atap are recordings of the same capture") {
-		t.Errorf("got %v, want an error that names both", err)
-	}
+	expect.ErrorHas(t, "", "copy.a2atap and west.a2atap are recordings of the same capture", err)
 }
 
 func TestCardAsTheAgentSentIt(t *testing.T) {
@@ -221,9 +213,7 @@ func TestCardAsTheAgentSentIt(t *testing.T) {
 	if got := string(all[0].Response.Body.Data); got != inner.answer || all[0].Response.Body.Size != int64(len(got)) {
 		t.Errorf("got %s, want what the agent sent", got)
 	}
-	if len(all[0].Rewrites) != 1 {
-		t.Errorf("got replacements %+v, want the inner one", all[0].Rewrites)
-	}
+	expect.Equal(t, all[0].Rewrites, 1, len(all[0].Rewrites))
 }
 
 func TestAgentsOfOneNameAreToldApart(t *testing.T) {
@@ -244,9 +234,7 @@ func TestAgentsOfOneNameAreToldApart(t *testing.T) {
 	})
 	want := []string{"helper@west helper@west", "python bank", "helper@east helper@east", "python bank"}
 	for i, x := range capturetest.ReadAll(t, merged) {
-		if got := x.Client.Name + " " + x.Agent.Name; got != want[i] {
-			t.Errorf("exchange %d: got %s, want %s", i+1, got, want[i])
-		}
+		expect.Equal(t, fmt.Sprintf("exchange %d", i+1), want[i], x.Client.Name+" "+x.Agent.Name)
 	}
 }
 
@@ -263,9 +251,7 @@ func TestGapsAreSaid(t *testing.T) {
 	}
 	all := printed(t, merged)
 	for _, want := range []string{"west: lost, as", "west: the recorder was killed", "east: their beginning"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("nothing says %q", want)
-		}
+		expect.Contains(t, fmt.Sprintf("nothing says %q", want), want, all)
 	}
 }
 

@@ -37,8 +37,7 @@ func change(t *testing.T, k *Keeper, seq int, how func(Note) Note) {
 
 func content(t *testing.T, path string) string {
 	t.Helper()
-	data := must.Get(os.ReadFile(path))(t)
-	return string(data)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 func TestNotesAreText(t *testing.T) {
@@ -54,9 +53,7 @@ func TestNotesAreText(t *testing.T) {
 		`3 0190a5c4-0000-7000-8000-000000000003 x " \"two\" lines\n"` + "\n" +
 		"7 0190a5c4-0000-7000-8000-000000000007 - why is there no artifact?\n"
 	expect.Same(t, "the file", want, content(t, path))
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
+	expect.Equal(t, "mode", 0o600, must.Get(os.Stat(path))(t).Mode().Perm())
 	read := must.Get(Read(path))(t)
 	// Elsewhere the exchange has another number, and the number means another exchange.
 	if got := read.Of(30, id(3)); !got.Marked || got.Comment != " \"two\" lines\n" {
@@ -65,14 +62,10 @@ func TestNotesAreText(t *testing.T) {
 	if got := read.Of(3, id(30)); !got.Empty() {
 		t.Errorf("another exchange has the note %+v", got)
 	}
-	if got := read.Numbered(7); got.Comment != "why is there no artifact?" {
-		t.Errorf("number 7 has %+v", got)
-	}
+	expect.Equal(t, "number 7", "why is there no artifact?", read.Numbered(7).Comment)
 	change(t, k, 3, func(n Note) Note { return Note{} })
 	change(t, k, 7, comment(""))
-	if got := content(t, path); got != preface+"\n" {
-		t.Errorf("without notes the file is %q", got)
-	}
+	expect.Equal(t, "without notes the file", preface+"\n", content(t, path))
 }
 
 // Whatever people write into the file stays there, and only what was noted changes.
@@ -98,9 +91,7 @@ three is broken
 		}
 	}
 	expect.Same(t, "bad lines", []int{4, 5, 6, 7, 8}, lines)
-	if got := n.Of(9, uuid.Nil); got.Comment != "without an id" {
-		t.Errorf("an exchange without an id has %+v", got)
-	}
+	expect.Equal(t, "an exchange without an id", "without an id", n.Of(9, uuid.Nil).Comment)
 	change(t, k, 8, mark)
 	want := strings.Replace(text, "9 - -", "8 0190a5c4-0000-7000-8000-000000000008 x\n9 - -", 1) + "\n"
 	expect.Same(t, "the file", want, content(t, path))
@@ -177,9 +168,7 @@ func TestNotesBehindALink(t *testing.T) {
 			k := NewKeeper(link)
 			must.Get(k.Load())(t)
 			change(t, k, 3, mark)
-			if got, err := os.Readlink(link); err != nil || got != to {
-				t.Errorf("the link leads to %q, %v, want %q", got, err, to)
-			}
+			expect.Equal(t, "the link leads to", to, must.Get(os.Readlink(link))(t))
 			got := content(t, file)
 			if !parse([]byte(got)).Of(3, id(3)).Marked {
 				t.Errorf("behind it is %q", got)
@@ -198,9 +187,7 @@ func TestNotesBehindALinkToItself(t *testing.T) {
 	if n, err := NewKeeper(link).Change(1, id(1), mark); err == nil || !n.Of(1, id(1)).Marked {
 		t.Errorf("a note behind it: %v, %+v", err, n.All())
 	}
-	if got, err := os.Readlink(link); err != nil || got != "c.notes" {
-		t.Errorf("it leads to %q, %v", got, err)
-	}
+	expect.Equal(t, "it leads to", "c.notes", must.Get(os.Readlink(link))(t))
 }
 
 // Where the file cannot be written, notes are kept until it can.
@@ -237,12 +224,8 @@ func TestNotesWithoutRoom(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.notes")
 	must.Do(t, os.WriteFile(path, make([]byte, maxFile+1), 0o600))
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a file that is too large: %v", err)
-	}
-	if _, err := Read(t.TempDir()); err == nil {
-		t.Error("a folder is read as notes")
-	}
+	expect.ErrorHas(t, "a file that is too large", path, expect.Err(Read(path)))
+	expect.Error(t, "a folder is read as notes", expect.Err(Read(t.TempDir())))
 }
 
 func TestConcurrentKeeper(t *testing.T) {
@@ -250,16 +233,12 @@ func TestConcurrentKeeper(t *testing.T) {
 	var all sync.WaitGroup
 	for seq := 1; seq <= 8; seq++ {
 		all.Go(func() {
-			if _, err := k.Change(uint64(seq), id(seq), mark); err != nil {
-				t.Error(err)
-			}
+			expect.OK(t, expect.Err(k.Change(uint64(seq), id(seq), mark)))
 			k.Now().All()
 		})
 	}
 	all.Wait()
-	if got := len(k.Now().All()); got != 8 {
-		t.Errorf("%d notes", got)
-	}
+	expect.Equal(t, "notes", 8, len(k.Now().All()))
 }
 
 func FuzzParse(f *testing.F) {

@@ -96,9 +96,7 @@ func TestFileOfStandardInput(t *testing.T) {
 		}()
 		os.Stdin = r
 		s := must.Get(open.File("-"))(t)
-		if n := len(capturetest.ReadAll(t, s)); n != len(capturetest.Exchanges()) {
-			t.Errorf("%s: %d exchanges", tt.name, n)
-		}
+		expect.Equal(t, tt.name, len(capturetest.Exchanges()), len(capturetest.ReadAll(t, s)))
 		expect.OK(t, s.Close())
 		r.Close()
 	}
@@ -132,9 +130,7 @@ func TestFileRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "none.har") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := open.File(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
-		t.Errorf("a directory: %v", err)
-	}
+	expect.ErrorHas(t, "a directory", "directory", expect.Err(open.File(t.TempDir())))
 }
 
 // A file that was cut off gives what is whole, by exchanges and by steps, and then says where it ends.

@@ -259,12 +259,10 @@ func parseEvent(e *capture.Event, by *capture.Parsed) *capture.Parsed {
 	if by != nil && by.Fields != nil {
 		parsed.Fields = by.Fields
 	} else {
-		fields := e.Fields()
-		parsed.Fields = &fields
+		parsed.Fields = new(e.Fields())
 	}
 	if data := parsed.Fields.Data; len(data) > 0 {
-		doc := jsondoc.Parse(data)
-		parsed.Doc = &doc
+		parsed.Doc = new(jsondoc.Parse(data))
 	}
 	return parsed
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"a2atap/proxy/capture"
@@ -84,9 +83,7 @@ func TestDescribes(t *testing.T) {
 				Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n"),
 			}}, capture.Closed{}))
 		want := masked("data: {\"result\":{\"token\":\"«abc»\"}}\n\n")
-		if got := string(sink.exchange().Response.Events[0].Raw); got != want {
-			t.Errorf("event: got %q, want %q", got, want)
-		}
+		expect.Equal(t, "event", want, string(sink.exchange().Response.Events[0].Raw))
 		expect.Same(t, "keys", []string{"RequestEnd=request", "ResponseEvent=event", "Closed=response"}, keys(sink))
 	})
 	t.Run("secrets kept", func(t *testing.T) {
@@ -98,12 +95,8 @@ func TestDescribes(t *testing.T) {
 		plain := &recordingSink{steps: in.steps}
 		want := plain.exchange()
 		sink, _ := run(t, Options{Describer: d, Keep: true}, in)
-		if diff := cmp.Diff(want, sink.exchange()); diff != "" {
-			t.Errorf("(-was +is):\n%s", diff)
-		}
-		if len(keys(sink)) != 3 {
-			t.Errorf("keys: %v", keys(sink))
-		}
+		expect.Same(t, "", want, sink.exchange())
+		expect.Equal(t, fmt.Sprintf("keys: %v", keys(sink)), 3, len(keys(sink)))
 	})
 }
 
@@ -269,9 +262,7 @@ func TestNoTimeForLongBodies(t *testing.T) {
 			x := must.Get(m.Exchange(t.Context(), seq))(t)
 			withheld := x.Request.Body.Dropped == int64(size)+unkept && len(x.Request.Body.Data) == 0
 			want := overdue && size > longBody
-			if withheld != want {
-				t.Errorf("overdue %t: a body of %d bytes is withheld: %t, want %t", overdue, size, withheld, want)
-			}
+			expect.Equal(t, fmt.Sprintf("overdue %t: a body of %d bytes is withheld", overdue, size), want, withheld)
 			var lost int64
 			for step, err := range m.Steps(t.Context(), 1) {
 				if closed, ok := step.What.(capture.Closed); err == nil && ok && step.Seq == seq {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // frame returns a frame of HTTP/2.
@@ -40,12 +41,10 @@ func TestKeepsNothingThatIsForeign(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tp := new(tape).add(capture.Opened{Head: []byte(tt.in)}, capture.Closed{Fault: &capture.Fault{Kind: "not-http"}})
+			tp := new(tape).add(capture.Opened{Head: []byte(tt.in)}, capture.Closed{Fault: &capture.TransportFault{Kind: "not-http"}})
 			sink, _ := run(t, Options{}, tp)
 			x := sink.exchange()
-			if got := string(x.Request.Head); got != masked(tt.head) {
-				t.Errorf("kept %q, want %q", got, masked(tt.head))
-			}
+			expect.Equal(t, "kept", masked(tt.head), string(x.Request.Head))
 			if notes := strings.Join(x.Notes, "\n"); !strings.Contains(notes, tt.note) || (notes == "") != (tt.note == "") {
 				t.Errorf("notes %q, want %q", notes, tt.note)
 			}
@@ -66,7 +65,7 @@ func TestKeepsNoForeignAnswer(t *testing.T) {
 		frame(4, "abc"):                              "",
 	} {
 		tp := new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestEnd{},
-			capture.ResponseHead{Head: []byte(in)}, capture.Closed{Fault: &capture.Fault{Kind: "refused"}})
+			capture.ResponseHead{Head: []byte(in)}, capture.Closed{Fault: &capture.TransportFault{Kind: "refused"}})
 		sink, _ := run(t, Options{}, tp)
 		x := sink.exchange()
 		if got := string(x.Response.Head); got != masked(want) || (len(x.Notes) == 0) != (want != "") {
@@ -104,7 +103,7 @@ func TestAnswersThatNobodyAskedFor(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tp := new(tape).add(capture.Opened{}, capture.ResponseBody{Data: []byte(tt.in)},
-				capture.Closed{Fault: &capture.Fault{Kind: "unsolicited"}})
+				capture.Closed{Fault: &capture.TransportFault{Kind: "unsolicited"}})
 			sink, _ := run(t, Options{}, tp)
 			x := sink.exchange()
 			if b := x.Response.Body; string(b.Data) != masked(tt.want) || b.Dropped != tt.dropped {

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // grpcHead is the head of a call over gRPC.
@@ -32,11 +34,7 @@ func grpcTypes(t testing.TB, method string) (request, answer *grpc.Codec) {
 func write(t testing.TB, as *grpc.Codec, text string) []byte {
 	t.Helper()
 	doc := jsondoc.Parse([]byte(text))
-	raw, err := as.Write(doc.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must.Get(as.Write(doc.Root))(t)
 }
 
 // A call sets a push config, and is answered with it.
@@ -122,9 +120,7 @@ func TestDetailsOfAnError(t *testing.T) {
 	} {
 		head := "grpc-status: 5\r\nGrpc-Status-Details-Bin: " + details + "\r\n"
 		got := string(testMask.head([]byte(head), fieldsOnly))
-		if want := "grpc-status: 5\r\nGrpc-Status-Details-Bin: " + want + "\r\n"; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		expect.Equal(t, "", "grpc-status: 5\r\nGrpc-Status-Details-Bin: "+want+"\r\n", got)
 	}
 }
 

@@ -105,8 +105,7 @@ func (m *mask) plainHead(raw []byte, h *capture.Head, kind headKind) (now []byte
 	}
 	now = splice(raw, edits)
 	if newTarget {
-		again := capture.ParseRequestHead(now)
-		parsed = &again
+		parsed = new(capture.ParseRequestHead(now))
 	}
 	return now, parsed, true
 }

@@ -1,11 +1,12 @@
 package redact
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 var testMask = mask{
@@ -116,12 +117,8 @@ func TestHead(t *testing.T) {
 				{fieldsOnly, "", ""},
 			} {
 				got := string(testMask.head([]byte(frame.before+tt.in+frame.after), frame.kind))
-				if diff := cmp.Diff(frame.before+want+frame.after, got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
-				if again := string(testMask.head([]byte(got), frame.kind)); again != got {
-					t.Errorf("done twice: got %q, want %q", again, got)
-				}
+				expect.Same(t, "", frame.before+want+frame.after, got)
+				expect.Equal(t, "done twice", got, string(testMask.head([]byte(got), frame.kind)))
 			}
 		})
 	}
@@ -182,12 +179,8 @@ func TestURL(t *testing.T) {
 			want = tt.in
 		}
 		got := testMask.url(tt.in)
-		if got != want {
-			t.Errorf("%q:\ngot  %q\nwant %q", tt.in, got, want)
-		}
-		if again := testMask.url(got); again != got {
-			t.Errorf("%q done twice: got %q, want %q", tt.in, again, got)
-		}
+		expect.Equal(t, tt.in, want, got)
+		expect.Equal(t, tt.in+" done twice", got, testMask.url(got))
 	}
 }
 
@@ -225,18 +218,14 @@ func TestPlainHead(t *testing.T) {
 	} {
 		h := parseHead([]byte(head), requestHead)
 		got, parsed, ok := testMask.plainHead([]byte(head), h, requestHead)
-		if ok != plain {
-			t.Errorf("%q is taken for plain: %t, want %t", head, ok, plain)
-		}
+		expect.Equal(t, head+" is taken for plain", plain, ok)
 		if !ok {
 			continue
 		}
 		if want := testMask.head([]byte(head), requestHead); string(got) != string(want) {
 			t.Errorf("%q: got %q, want %q", head, got, want)
 		}
-		if diff := cmp.Diff(parseHead(got, requestHead), parsed); diff != "" {
-			t.Errorf("%q is parsed otherwise (-want +got):\n%s", got, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%q is parsed otherwise", got), parseHead(got, requestHead), parsed)
 	}
 }
 
@@ -260,9 +249,7 @@ func FuzzHead(f *testing.F) {
 			if want := testMask.head(head, kind); string(now) != string(want) {
 				t.Errorf("%q is %q when it is taken for plain, want %q", head, now, want)
 			}
-			if diff := cmp.Diff(parseHead(now, kind), parsed); diff != "" {
-				t.Errorf("%q is parsed otherwise (-want +got):\n%s", now, diff)
-			}
+			expect.Same(t, fmt.Sprintf("%q is parsed otherwise", now), parseHead(now, kind), parsed)
 		}
 		for _, kind := range []headKind{requestHead, answerHead, fieldsOnly} {
 			got := testMask.head(head, kind)

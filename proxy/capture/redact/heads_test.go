@@ -1,12 +1,12 @@
 package redact
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // readingOf returns the reading of a head of which nothing is known; ok is false if it has none.
@@ -26,12 +26,8 @@ func compareReading(t *testing.T, k headReading, raw []byte, kind headKind) {
 	if string(k.raw) != string(raw) || string(k.now) != string(want.now) || same(k.now, k.raw) != same(want.now, want.raw) {
 		t.Errorf("%q became %q, want %q", raw, k.now, want.now)
 	}
-	if diff := cmp.Diff(want.head, k.head); diff != "" {
-		t.Errorf("%q is read otherwise (-want +got):\n%s", raw, diff)
-	}
-	if diff := cmp.Diff(want.parsed.Head, k.parsed.Head); diff != "" {
-		t.Errorf("%q is read otherwise (-want +got):\n%s", k.now, diff)
-	}
+	expect.Same(t, fmt.Sprintf("%q is read otherwise", raw), want.head, k.head)
+	expect.Same(t, fmt.Sprintf("%q is read otherwise", k.now), want.parsed.Head, k.parsed.Head)
 }
 
 // A head that is nearly the last one is read along that, and says the same as if it had come alone.
@@ -70,9 +66,7 @@ func TestNextHead(t *testing.T) {
 		}
 		raw := []byte(strings.Replace(first, test.old, test.new, 1))
 		next, ok := k.next(&testMask, raw)
-		if ok != test.along {
-			t.Errorf("%q was read along the last: %t, want %t", raw, ok, test.along)
-		}
+		expect.Equal(t, fmt.Sprintf("%q was read along the last", raw), test.along, ok)
 		if ok {
 			compareReading(t, next, raw, requestHead)
 		}

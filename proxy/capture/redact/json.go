@@ -18,8 +18,7 @@ import (
 // each on a line of its own, each is searched; everything else that is not JSON is searched loosely, all of it.
 func (s search) json(doc *jsondoc.Doc, text []byte) []edit {
 	if doc == nil {
-		parsed := jsondoc.Parse(text)
-		doc = &parsed
+		doc = new(jsondoc.Parse(text))
 	}
 	if doc.Err == nil {
 		return s.walk(doc, text, 0)

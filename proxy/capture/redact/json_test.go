@@ -2,11 +2,11 @@ package redact
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
@@ -174,9 +174,7 @@ func TestJSON(t *testing.T) {
 			}
 			got := hideIn(t, tt.in, tt.places)
 			expect.Same(t, "", want, got)
-			if again := hideIn(t, got, tt.places); again != got {
-				t.Errorf("done twice: got %q, want %q", again, got)
-			}
+			expect.Equal(t, "done twice", got, hideIn(t, got, tt.places))
 		})
 	}
 }
@@ -276,9 +274,7 @@ func FuzzJSON(f *testing.F) {
 		if !ok {
 			t.Fatalf("%q is JSON, %q is not", in, got)
 		}
-		if diff := cmp.Diff(was, is); diff != "" {
-			t.Errorf("%q became %q:\n%s", in, got, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%q became %q", in, got), was, is)
 		if jsontext.Value(in).IsValid() && !jsontext.Value(got).IsValid() {
 			t.Errorf("%q is valid, %q is not", in, got)
 		}
@@ -325,10 +321,6 @@ func TestDescribedPlacesAreKnownAgain(t *testing.T) {
 	text := []byte(`{"a":{"t":"x"},"b":"y","c":"z"}`)
 	doc := jsondoc.Parse(text)
 	got := string(splice(text, search{&r.mask, r.described(capture.Description{Secrets: list})}.json(&doc, text)))
-	if want := masked(`{"a":{"t":"x"},"b":"«y»","c":"«z»"}`); got != want {
-		t.Errorf("after the list has changed: got %s, want %s", got, want)
-	}
-	if r.described(capture.Description{}) != r.userPlaces {
-		t.Error("no places are not those of the user")
-	}
+	expect.Equal(t, "after the list has changed", masked(`{"a":{"t":"x"},"b":"«y»","c":"«z»"}`), got)
+	expect.Equal(t, "no places are not those of the user", r.userPlaces, r.described(capture.Description{}))
 }

@@ -3,6 +3,7 @@ package redact_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/internal/childtest"
 	"a2atap/proxy/must"
 )
@@ -54,9 +56,7 @@ func TestUserKeyIsMadeAndKept(t *testing.T) {
 		t.Errorf("another file has the same key, error %v", err)
 	}
 	for path, want := range map[string]fs.FileMode{name: 0o600, filepath.Dir(name): fs.ModeDir | 0o700} {
-		if info, err := os.Stat(path); err != nil || info.Mode() != want {
-			t.Errorf("%s has mode %v, want %v, error %v", path, info.Mode(), want, err)
-		}
+		expect.Equal(t, path+" has mode", want, must.Get(os.Stat(path))(t).Mode())
 	}
 	if names, _ := os.ReadDir(filepath.Dir(name)); len(names) != 2 {
 		t.Errorf("the folder holds %v", names)
@@ -73,9 +73,7 @@ func TestUserKeyAtOnce(t *testing.T) {
 	outputs := childtest.AtOnce(t, 6, childVariable+"="+name)
 	key := must.Get(redact.UserKey(name))(t)
 	for i, got := range outputs {
-		if got != redact.Fingerprint(key) {
-			t.Errorf("process %d has %s, want %s", i, got, redact.Fingerprint(key))
-		}
+		expect.Equal(t, fmt.Sprintf("process %d", i), redact.Fingerprint(key), got)
 	}
 }
 
@@ -122,12 +120,9 @@ func TestKeysThatAreRefused(t *testing.T) {
 		!strings.Contains(err.Error(), "make one with openssl rand -hex 32 > "+missing) {
 		t.Errorf("of a file that is not there: %v", err)
 	}
-	if _, err := os.Stat(missing); err == nil {
-		t.Error("a team's key was made")
-	}
-	if _, err := redact.UserKey(filepath.Join(newKeyFile(t, "", 0o600), "a2atap", "redaction.key")); err == nil {
-		t.Error("a key was made below a file")
-	}
+	expect.Error(t, "a team's key was made", expect.Err(os.Stat(missing)))
+	expect.Error(t, "a key was made below a file",
+		expect.Err(redact.UserKey(filepath.Join(newKeyFile(t, "", 0o600), "a2atap", "redaction.key"))))
 }
 
 // White space around a key does not matter, all else does.

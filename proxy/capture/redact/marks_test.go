@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/expect"
 )
 
 // What is looked for quickly is found wherever it stands.
@@ -17,9 +19,7 @@ func TestMarks(t *testing.T) {
 		"authorization": markAuthorization, "AUTHORIZATION": markAuthorization, "z": 0, "?a=b": markURL, "a=b": 0, "?": 0,
 		"//u@h": markURL, `\/\/u@h`: markURL, "u@h": 0, "-----BEGIN PRIVATE KEY-----": markKey,
 	} {
-		if got := marksOf([]byte(text)); got != want {
-			t.Errorf("%q: marks %b, want %b", text, got, want)
-		}
+		expect.Equal(t, text+": marks", want, marksOf([]byte(text)))
 		for n := range 12 {
 			around := strings.Repeat("a r", n)
 			if got := marksOf([]byte(around + text + around)); got&want != want {

@@ -1,9 +1,11 @@
 package redact
 
 import (
+	"fmt"
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // What a client of ours says holds for all agents, beside what the card of each has named, whichever came first.
@@ -31,14 +33,12 @@ func TestNamesForAll(t *testing.T) {
 			booker: "GET /?seat=«abc»&row_no=«def» HTTP/1.1\r\nX-Tickets: «ghi»\r\nX-Booking: «jkl»\r\n\r\n",
 			other:  "GET /?seat=abc&row_no=«def» HTTP/1.1\r\nX-Tickets: «ghi»\r\nX-Booking: jkl\r\n\r\n",
 		} {
-			if got := string(n.RequestHead(testMask.key, agent, []byte(in))); got != masked(want) {
-				t.Errorf("all first %v, %s: got %q, want %q", firstAll, agent.Name, got, masked(want))
-			}
+			expect.Equal(t, fmt.Sprintf("all first %v, %s", firstAll, agent.Name),
+				masked(want), string(n.RequestHead(testMask.key, agent, []byte(in))))
 			tp := new(tape).add(capture.Opened{Agent: agent, Head: []byte(in)}, capture.Closed{})
 			sink, _ := run(t, Options{Names: n}, tp)
-			if got := string(sink.exchange().Request.Head); got != masked(want) {
-				t.Errorf("all first %v, %s: kept %q, want %q", firstAll, agent.Name, got, masked(want))
-			}
+			expect.Equal(t, fmt.Sprintf("all first %v, %s: kept", firstAll, agent.Name),
+				masked(want), string(sink.exchange().Request.Head))
 		}
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -216,14 +215,10 @@ func TestOrder(t *testing.T) {
 			in := new(tape).add(tt.tape.steps[0].What)
 			in.steps = tt.tape.steps
 			sink, order := run(t, Options{}, in)
-			if order != tt.want {
-				t.Errorf("got  %s\nwant %s", order, tt.want)
-			}
+			expect.Equal(t, "", tt.want, order)
 			plain := &recordingSink{}
 			must.Do(t, plain.Append(in.steps...))
-			if diff := cmp.Diff(plain.exchange(), sink.exchange()); diff != "" {
-				t.Errorf("nothing is secret, but (-was +is):\n%s", diff)
-			}
+			expect.Same(t, "nothing is secret", plain.exchange(), sink.exchange())
 		})
 	}
 }
@@ -234,10 +229,7 @@ func TestCloseHandsOnWhatWaits(t *testing.T) {
 	}}
 	tp := new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"id_token":"abc"`)})
 	sink, _ := run(t, Options{Describer: d}, tp)
-	x := sink.exchange()
-	if got, want := string(x.Request.Body.Data), masked(`{"id_token":"«abc»"`); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", masked(`{"id_token":"«abc»"`), string(sink.exchange().Request.Body.Data))
 	if last := sink.steps[len(sink.steps)-1]; len(last.Keys) != 1 {
 		t.Errorf("the last step has keys %v", last.Keys)
 	}
@@ -246,19 +238,13 @@ func TestCloseHandsOnWhatWaits(t *testing.T) {
 func TestPassesErrorsOn(t *testing.T) {
 	sink := &recordingSink{err: errors.New("disk full")}
 	r := New(sink, Options{})
-	if err := r.Append(capture.Step{Seq: 1, What: capture.Opened{}}); !errors.Is(err, sink.err) {
-		t.Errorf("append: %v", err)
-	}
-	if err := r.Close(); !errors.Is(err, sink.err) {
-		t.Errorf("close: %v", err)
-	}
+	expect.ErrorIs(t, "append", sink.err, r.Append(capture.Step{Seq: 1, What: capture.Opened{}}))
+	expect.ErrorIs(t, "close", sink.err, r.Close())
 }
 
 func TestParsePlace(t *testing.T) {
 	for in, want := range map[string]string{"header:X-Pin": "header:x-pin", "/params/*/pin": "/params/*/pin"} {
-		if r, err := ParsePlace(in); err != nil || r.String() != want {
-			t.Errorf("%s: %v, %v", in, r, err)
-		}
+		expect.Equal(t, in, want, must.Get(ParsePlace(in))(t).String())
 	}
 	for _, in := range []string{"", "header:", "header:a b", "pin", "/a~"} {
 		if r, err := ParsePlace(in); err == nil || !strings.Contains(err.Error(), "redaction") {
@@ -301,9 +287,7 @@ func TestInMemory(t *testing.T) {
 		capture.RequestBody{Data: []byte(`{"id_token":"abc"}`)}, capture.RequestEnd{}, capture.Closed{})
 	must.Do(t, errors.Join(r.Append(tp.steps...), r.Close()))
 	x := must.Get(m.Exchange(context.Background(), 1))(t)
-	if got, want := string(x.Request.Body.Data), masked(`{"id_token":"«abc»"}`); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", masked(`{"id_token":"«abc»"}`), string(x.Request.Body.Data))
 }
 
 func BenchmarkAppend(b *testing.B) {

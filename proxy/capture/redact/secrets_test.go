@@ -134,7 +134,7 @@ func (p *planter) exchange() []capture.What {
 			steps = append(steps, capture.ResponseEvent{Event: capture.Event{K: k + 1, Raw: []byte(raw)}})
 		}
 		return append(steps,
-			capture.Closed{Fault: &capture.Fault{Detail: "dial http://" + url.PathEscape(p.secret) + "@h/"}})
+			capture.Closed{Fault: &capture.TransportFault{Detail: "dial http://" + url.PathEscape(p.secret) + "@h/"}})
 	}
 	coding, data = p.coded(p.body())
 	steps = append(steps, capture.ResponseHead{Head: p.answerHead(coding)})

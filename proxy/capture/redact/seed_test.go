@@ -6,6 +6,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/must"
 )
 
 // seeds returns the first exchanges of each SDK, and those of the rules about credentials. Long ones are left out: from
@@ -20,10 +21,7 @@ func seeds(f *testing.F) []*capture.Exchange {
 			f.Fatalf("%s: no transcripts, error %v", pattern, err)
 		}
 		for _, path := range paths {
-			t, err := transcript.ReadFile(path)
-			if err != nil {
-				f.Fatal(err)
-			}
+			t := must.Get(transcript.ReadFile(path))(f)
 			for _, x := range t.Exchanges[:min(4, len(t.Exchanges))] {
 				if x.Response != nil && len(x.Response.Head)+len(x.Response.Body.Data) <= longest {
 					out = append(out, x)

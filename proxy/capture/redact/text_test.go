@@ -77,9 +77,7 @@ func TestBodiesThatAreNoJSON(t *testing.T) {
 			}
 			got := bodyOf(t, tt.kind, tt.mediaType, tt.in)
 			expect.Same(t, "", want, got)
-			if again := bodyOf(t, tt.kind, tt.mediaType, got); again != got {
-				t.Errorf("done twice: got %q, want %q", again, got)
-			}
+			expect.Equal(t, "done twice", got, bodyOf(t, tt.kind, tt.mediaType, got))
 		})
 	}
 }
@@ -93,18 +91,14 @@ func TestMediaKinds(t *testing.T) {
 		bodyUnknown: "application/octet-stream application/x-yaml",
 	} {
 		for essence := range strings.FieldsSeq(types) {
-			if got := mediaKind(essence); got != kind {
-				t.Errorf("%s: kind %d, want %d", essence, got, kind)
-			}
+			expect.Equal(t, essence+": kind", kind, mediaKind(essence))
 		}
 	}
 	for data, want := range map[string]bodyKind{
 		" \n": bodyUndecided, "\xef\xbb": bodyUndecided, " {": bodyJSON, "<x": bodyXML, "user: x": bodyText, "é": bodyText,
 		"x\xc3": bodyText, "\x00x": bodyPasses, "x\x01": bodyPasses, "\xffx": bodyPasses,
 	} {
-		if got := sniff([]byte(data), false); got != want {
-			t.Errorf("%q: kind %d, want %d", data, got, want)
-		}
+		expect.Equal(t, data+": kind", want, sniff([]byte(data), false))
 	}
 }
 

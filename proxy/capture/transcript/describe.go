@@ -311,7 +311,7 @@ func (d *describer) fault() {
 		if len(words) != 3 {
 			return fmt.Errorf("want a kind, a side and a detail; quote what has blanks")
 		}
-		d.x.Fault = &capture.Fault{Kind: words[0], Side: words[1], Detail: words[2]}
+		d.x.Fault = &capture.TransportFault{Kind: words[0], Side: words[1], Detail: words[2]}
 		return nil
 	})
 }

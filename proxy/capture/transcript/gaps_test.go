@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -27,15 +26,11 @@ crashes: 2
 crash: 2026-02-03T04:05:06.007Z 50ms
 insecure: yes
 `
-	if diff := cmp.Diff(want, text); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", want, text)
 	src := must.Get(parse(t, text).Source("t.txtar"))(t)
 	got := must.Get(src.Info(t.Context()))(t)
 	info.Name, info.Imported, info.Arrivals = "t.txtar", true, 1
-	if diff := cmp.Diff(info, got); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", info, got)
 	for s := range src.Steps(t.Context(), 1) {
 		if lost, ok := s.What.(capture.Lost); !ok || lost.Exchanges != 3 {
 			t.Errorf("got the step %+v", s)

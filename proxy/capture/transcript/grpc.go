@@ -18,8 +18,7 @@ func (d *describer) codec(kind string) *grpc.Codec {
 	request := capture.ParseRequestHead(d.x.Request.Head)
 	as := request.GRPCMessage()
 	if kind == "response" {
-		answer := capture.ParseResponseHead(d.x.Response.Head)
-		as = capture.GRPCAnswers(&request, &answer)
+		as = capture.GRPCAnswers(&request, new(capture.ParseResponseHead(d.x.Response.Head)))
 	}
 	if as == nil || as.Type == nil {
 		return nil

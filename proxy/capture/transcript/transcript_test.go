@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/capture/transcript"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -138,12 +139,8 @@ state: interrupted
 func TestParseMeta(t *testing.T) {
 	tr := parse(t, saidByHand)
 	x, y := tr.Exchanges[0], tr.Exchanges[1]
-	if want := (capture.Peer{Name: "booker", URL: "https://booker.example/a2a"}); x.Agent != want {
-		t.Errorf("agent %+v", x.Agent)
-	}
-	if want := (capture.Peer{Name: "the planner", Addr: "127.0.0.1:1", How: "told"}); x.Client != want {
-		t.Errorf("client %+v", x.Client)
-	}
+	expect.Equal(t, "agent", (capture.Peer{Name: "booker", URL: "https://booker.example/a2a"}), x.Agent)
+	expect.Equal(t, "client", (capture.Peer{Name: "the planner", Addr: "127.0.0.1:1", How: "told"}), x.Client)
 	if string(x.Request.Body.Data) != "{}" || x.Conn != 3 || !x.Replayed || x.State != capture.StateClosed {
 		t.Errorf("got %+v", x)
 	}
@@ -151,13 +148,9 @@ func TestParseMeta(t *testing.T) {
 		x.Ended != 2020*time.Millisecond {
 		t.Errorf("events at %v and %v, ended at %v", e[0].At, e[1].At, x.Ended)
 	}
-	if diff := cmp.Diff(&capture.Fault{Kind: "client-left", Side: "client", Detail: "went away"}, x.Fault); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]capture.Rewrite{{Place: "response.body#/url", Was: "a", Now: "b c"}},
-		x.Rewrites); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, "", &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "went away"}, x.Fault)
+	expect.Same(t, "", []capture.Rewrite{{Place: "response.body#/url", Was: "a", Now: "b c"}},
+		x.Rewrites)
 	if y.Started.Sub(x.Started) != 50*time.Millisecond || y.Request.Head != nil || y.Request.Body.Complete {
 		t.Errorf("exchange 2: got %+v", y)
 	}
@@ -211,9 +204,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := transcript.Parse("t.txtar", []byte(tt.text))
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: got %v, want %s", tt.text, err, tt.want)
-		}
+		expect.ErrorHas(t, tt.text, tt.want, err)
 	}
 }
 
@@ -261,18 +252,11 @@ func TestFormatSaysLittle(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.txtar")
-	if _, err := transcript.ReadFile(path); err == nil {
-		t.Error("a file that is not there was read")
-	}
+	expect.Error(t, "a file that is not there was read", expect.Err(transcript.ReadFile(path)))
 	must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(handWritten, "\n", "\r\n")), 0o600))
 	tr := must.Get(transcript.ReadFile(path))(t)
-	unix := parse(t, handWritten)
-	if diff := cmp.Diff(unix.Exchanges[0].Request.Head, tr.Exchanges[0].Request.Head); diff != "" {
-		t.Errorf("a file with CRLF: %s", diff)
-	}
-	if got := len(tr.Exchanges[0].Response.Events); got != 3 {
-		t.Errorf("a file with CRLF: %d events", got)
-	}
+	expect.Same(t, "a file with CRLF", parse(t, handWritten).Exchanges[0].Request.Head, tr.Exchanges[0].Request.Head)
+	expect.Equal(t, "a file with CRLF", 3, len(tr.Exchanges[0].Response.Events))
 }
 
 func FuzzParse(f *testing.F) {

@@ -3,6 +3,7 @@ package fleettest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,12 +44,7 @@ func (c *Cluster) URL(stream string) string { return c.Nodes[0].URL(stream) }
 func (c *Cluster) Leader(stream string) *Process {
 	c.t.Helper()
 	return c.leader(stream, func(r *jetstream.ClusterInfo) bool {
-		for _, peer := range r.Replicas {
-			if !peer.Current || peer.Offline {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(r.Replicas, func(peer *jetstream.PeerInfo) bool { return !peer.Current || peer.Offline })
 	})
 }
 

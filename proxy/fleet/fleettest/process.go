@@ -16,6 +16,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"a2atap/proxy/nobody"
 )
 
 // Program returns the path of nats-server, the server's own command, built from the version in go.mod.
@@ -94,12 +96,7 @@ func newProcess(t testing.TB, name string, o ProcessOptions) *Process {
 func freeAddress(t testing.TB, host string) string {
 	t.Helper()
 	if net.ParseIP(host).IsLoopback() {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		return l.Addr().String()
+		return nobody.Address(t)
 	}
 	return net.JoinHostPort(host, "4222") // in a namespace of its own
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -145,17 +146,11 @@ func TestTables(t *testing.T) {
 		{at("127.0.0.1:49153"), tap}, {at("127.0.0.1:49154"), tap}, {at("127.0.0.1:49155"), tap}, {at("[::1]:1"), tap},
 	})
 	must.Do(t, err)
-	if got := fmt.Sprint(s.Listening, s.Holders); got != "[true true false] [[20] [30] []]" {
-		t.Error(got)
-	}
-	if got := fmt.Sprint(s.Ports(0), s.Ports(1), s.Ports(2), s.Ports(3)); got != "[9001] [] [] []" {
-		t.Errorf("they listen on %s", got)
-	}
+	expect.Equal(t, "", "[true true false] [[20] [30] []]", fmt.Sprint(s.Listening, s.Holders))
+	expect.Equal(t, "they listen on", "[9001] [] [] []", fmt.Sprint(s.Ports(0), s.Ports(1), s.Ports(2), s.Ports(3)))
 	for i, want := range []string{"0 1", "0 0", "1 2", "0 0"} {
 		agent, relation := s.Caller(i)
-		if got := fmt.Sprint(agent, relation); got != want {
-			t.Errorf("connection %d is from %s, want %s", i, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("connection %d is from", i), want, fmt.Sprint(agent, relation))
 	}
 }
 
@@ -174,22 +169,14 @@ func TestHidden(t *testing.T) {
 		agent, relation := s.Caller(0)
 		return fmt.Sprint(s.Listening, s.Holders, agent, relation)
 	}
-	if got := find(); got != "[true] [[]] 0 0" {
-		t.Error(got)
-	}
+	expect.Equal(t, "", "[true] [[]] 0 0", find())
 	p.link("20/fd/3", "socket:[501]")
 	p.link("20/fd/4", "socket:[601]")
-	if got := find(); got != "[true] [[]] 0 0" {
-		t.Errorf("%s at once", got)
-	}
+	expect.Equal(t, "at once", "[true] [[]] 0 0", find())
 	now = now.Add(hiddenFor + 1)
-	if got := find(); got != "[true] [[20]] 0 1" {
-		t.Errorf("%s later", got)
-	}
+	expect.Equal(t, "later", "[true] [[20]] 0 1", find())
 	must.Do(t, os.Remove(filepath.Join(p.root, "20/fd/3")))
-	if got := find(); got != "[true] [[]] 0 0" {
-		t.Errorf("%s after it has closed its socket", got)
-	}
+	expect.Equal(t, "after it has closed its socket", "[true] [[]] 0 0", find())
 }
 
 // TestContext looks at nothing when time is up.

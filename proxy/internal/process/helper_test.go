@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -91,9 +92,7 @@ func newHelper(t testing.TB) *helper {
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, cmd.Wait())
 	})
 	return &helper{t: t, in: in, out: bufio.NewReader(out)}
 }
@@ -102,6 +101,5 @@ func newHelper(t testing.TB) *helper {
 func (h *helper) do(command string) netip.AddrPort {
 	h.t.Helper()
 	fmt.Fprintln(h.in, command)
-	line := must.Get(h.out.ReadString('\n'))(h.t)
-	return netip.MustParseAddrPort(strings.TrimSpace(line))
+	return netip.MustParseAddrPort(strings.TrimSpace(must.Get(h.out.ReadString('\n'))(h.t)))
 }

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 // printed is what lsof prints of a server with a worker, of a client, and of this process.
@@ -43,21 +45,16 @@ func TestLsof(t *testing.T) {
 	s := surveyOf(sockets, processes,
 		[][]netip.AddrPort{{at("127.0.0.1:9001"), at("[::1]:9001")}, {at("127.0.0.1:9003")}, {at("127.0.0.1:9004")}},
 		[]Pair{{at("127.0.0.1:49153"), at("127.0.0.1:7001")}, {at("[::1]:49154"), at("[::1]:7001")}}, 50)
-	if got := fmt.Sprint(s.Listening, s.Holders); got != "[true true false] [[20] [] []]" {
-		t.Error(got)
-	}
+	expect.Equal(t, "", "[true true false] [[20] [] []]", fmt.Sprint(s.Listening, s.Holders))
 	if agent, r := s.Caller(0); agent != 0 || r != Child {
 		t.Errorf("agent %d, %d", agent, r)
 	}
 	if agent, r := s.Caller(1); r != None {
 		t.Errorf("agent %d, %d", agent, r)
 	}
-	if got := fmt.Sprint(s.Ports(0), s.Ports(1), s.Ports(2)); got != "[] [] []" {
-		t.Errorf("of a worker, of curl and of nobody: ports %s", got)
-	}
-	if got := fmt.Sprint(s.ports); got != "map[20:[9001 9002] 50:[9003]]" {
-		t.Errorf("ports %s", got)
-	}
+	expect.Equal(t, "of a worker, of curl and of nobody: ports",
+		"[] [] []", fmt.Sprint(s.Ports(0), s.Ports(1), s.Ports(2)))
+	expect.Equal(t, "ports", "map[20:[9001 9002] 50:[9003]]", fmt.Sprint(s.ports))
 	if _, r := s.Caller(2); r != None {
 		t.Errorf("a connection that was not asked for is from an agent: %d", r)
 	}
@@ -102,9 +99,7 @@ func TestListenersOf(t *testing.T) {
 		for _, a := range strings.Fields(agent) {
 			addresses = append(addresses, at(a))
 		}
-		if got := fmt.Sprint(listenersOf(addresses, all)); got != want {
-			t.Errorf("%s is reached through %s, want %s", agent, got, want)
-		}
+		expect.Equal(t, agent+" is reached through", want, fmt.Sprint(listenersOf(addresses, all)))
 	}
 }
 
@@ -120,9 +115,7 @@ func FuzzTable(f *testing.F) {
 				t.Errorf("%+v", l)
 			}
 		}
-		if len(table.made) != 1 {
-			t.Errorf("%d connections", len(table.made))
-		}
+		expect.Equal(t, "connections", 1, len(table.made))
 	})
 }
 

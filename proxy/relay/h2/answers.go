@@ -109,7 +109,7 @@ func (a *answers) hold(s *stream, x int, b *block) bool {
 func (a *answers) refuse(s *stream, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := relay.Fault{Kind: relay.KindRefused, Side: relay.SideAgent, Detail: why}
+	f := relay.TransportError{Kind: relay.KindRefused, Side: relay.SideAgent, Detail: why}
 	a.giveUp(s, http2.ErrCodeCancel)
 	if s.answered {
 		a.client.out.post(func(o *outlet) { o.bytes = appendReset(o.bytes, s.id, http2.ErrCodeInternal) })
@@ -162,7 +162,7 @@ func (a *answers) woken(time.Time) bool {
 
 // unsent implements direction.
 func (a *answers) unsent(err error) bool {
-	f := relay.Fault{
+	f := relay.TransportError{
 		Kind: relay.KindReset, Side: relay.SideClient, Detail: "while the answer was sent: " + relay.Reason(err),
 	}
 	a.mu.Lock()
@@ -182,7 +182,7 @@ func (a *answers) failed(err error) {
 	if isOurs(err) {
 		return
 	}
-	f := relay.Fault{
+	f := relay.TransportError{
 		Kind: relay.KindTruncated, Side: relay.SideAgent, Detail: "connection closed before the answer was complete",
 	}
 	inOrder := errors.Is(err, io.EOF)

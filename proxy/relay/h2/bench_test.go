@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -114,19 +115,14 @@ func BenchmarkUnary(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			c, err := net.Dial("tcp", to(b, benchAgent(b)))
-			if err != nil {
-				b.Fatal(err)
-			}
+			c := must.Get(net.Dial("tcp", to(b, benchAgent(b))))(b)
 			defer c.Close()
 			io.WriteString(c, http2.ClientPreface)
 			call, buf := bytes.Clone(benchCall), make([]byte, 1<<16)
 			id := uint32(1)
 			for b.Loop() {
 				onStream(call, id)
-				if _, err := c.Write(call); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(c.Write(call))(b)
 				if got, ok := readStream(c, buf); !ok || got != id {
 					b.Fatalf("stream %d ended, not %d", got, id)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
@@ -148,9 +149,7 @@ func testAgentOfHTTP1(t *testing.T) {
 	readFull(t, c, make([]byte, len(http2.ClientPreface)+9+9))
 	const says = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 	io.WriteString(c, says)
-	if got := readFull(t, w.Conn, make([]byte, len(says))); got != says {
-		t.Errorf("the client got %q", got)
-	}
+	expect.Equal(t, "the client", says, readFull(t, w.Conn, make([]byte, len(says))))
 	c.Close()
 	e := p.seen.ended(1)[0]
 	if e.Fault == nil || e.Fault.Kind != relay.KindNotHTTP || !strings.Contains(e.Fault.Detail, "does not speak HTTP/2") {

@@ -231,8 +231,7 @@ func (s *script) next(p []byte, last bool) {
 	switch {
 	case ending == nil:
 	case ending.Silence > 0:
-		cancel := http2.ErrCodeCancel
-		steps = append(steps, step{wait: ending.Silence, reset: &cancel})
+		steps = append(steps, step{wait: ending.Silence, reset: new(http2.ErrCodeCancel)})
 	case ending.Reset != nil:
 		steps = append(steps, step{reset: ending.Reset})
 	default:

@@ -37,7 +37,7 @@ type conn struct {
 	lastRouted uint32     // the highest stream that a Route took
 	receivers  *receivers // nil if it took none
 	idleSince  time.Time
-	cause      *relay.Fault // why streams will never be finished; the first one stays
+	cause      *relay.TransportError // why streams will never be finished; the first one stays
 	firstFault error
 	clientEOF  bool // the client has ended its sending
 	lingers    bool // nothing more is sent to the client
@@ -165,7 +165,7 @@ func (c *conn) endIfDone(s *stream) {
 }
 
 // end reports that nothing more will come of a stream, and how it broke, if it did. Its lock is held.
-func (c *conn) end(s *stream, f *relay.Fault) {
+func (c *conn) end(s *stream, f *relay.TransportError) {
 	if s.late != nil {
 		s.late.Stop()
 	}
@@ -191,7 +191,7 @@ func (c *conn) end(s *stream, f *relay.Fault) {
 }
 
 // endAll ends all streams, those whose answer is complete without a fault.
-func (c *conn) endAll(f relay.Fault) {
+func (c *conn) endAll(f relay.TransportError) {
 	for _, s := range c.all(0) {
 		s.mu.Lock()
 		c.endBroken(s, f)
@@ -202,7 +202,7 @@ func (c *conn) endAll(f relay.Fault) {
 // endBroken ends a stream of which nothing more comes. An answer that is complete ends its exchange well, whatever
 // there is still of the request: RFC 9113 section 8.1. Clients of gRPC may say only after their message that it was all,
 // and agents may have answered by then, and reset the stream: such a request is complete. The lock of the stream is held.
-func (c *conn) endBroken(s *stream, f relay.Fault) {
+func (c *conn) endBroken(s *stream, f relay.TransportError) {
 	if s.answerDone {
 		if !s.asked && s.message.whole() {
 			s.asked = true
@@ -215,14 +215,14 @@ func (c *conn) endBroken(s *stream, f relay.Fault) {
 }
 
 // reason returns why streams are not finished: the cause, if one is known, else f.
-func (c *conn) reason(f relay.Fault) relay.Fault {
+func (c *conn) reason(f relay.TransportError) relay.TransportError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.cause != nil:
 		return *c.cause
 	case c.clientEOF:
-		return relay.Fault{
+		return relay.TransportError{
 			Kind: relay.KindClientLeft, Side: relay.SideClient, Detail: "connection closed before the answer was complete",
 		}
 	}
@@ -230,7 +230,7 @@ func (c *conn) reason(f relay.Fault) relay.Fault {
 }
 
 // setCause notes why the connection will break, unless a reason is known already.
-func (c *conn) setCause(f relay.Fault) {
+func (c *conn) setCause(f relay.TransportError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cause == nil {
@@ -239,7 +239,7 @@ func (c *conn) setCause(f relay.Fault) {
 }
 
 // noteFault keeps the first fault, which Serve returns.
-func (c *conn) noteFault(f relay.Fault) {
+func (c *conn) noteFault(f relay.TransportError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.firstFault == nil {
@@ -295,7 +295,7 @@ func (h *half) rewake() {
 
 // malformed reports a header block that nobody can read.
 func (h *half) malformed(id uint32, why string) {
-	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
+	f := relay.TransportError{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
 	h.setCause(f)
 	s := h.streamOf(id)
 	if s == nil {
@@ -309,7 +309,7 @@ func (h *half) malformed(id uint32, why string) {
 
 // abandon ends the connection for a sender that asks for too much.
 func (h *half) abandon(why string) {
-	f := relay.Fault{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
+	f := relay.TransportError{Kind: relay.KindRefused, Side: h.from.side, Detail: why}
 	h.over.Store(true)
 	h.setCause(f)
 	h.endAll(f)

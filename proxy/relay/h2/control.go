@@ -71,7 +71,7 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 		return !held
 	}
 	code := http2.ErrCode(uint32(payload[0])<<24 | uint32(payload[1])<<16 | uint32(payload[2])<<8 | uint32(payload[3]))
-	f := relay.Fault{
+	f := relay.TransportError{
 		Kind: relay.KindReset, Side: h.from.side, Detail: "the stream was reset: RST_STREAM with " + code.String(),
 	}
 	if h.from.side == relay.SideClient && (code == http2.ErrCodeCancel || code == http2.ErrCodeNo) {
@@ -93,7 +93,7 @@ func (h *half) goAway(from *end, payload []byte) {
 	if why := payload[8:]; len(why) > 0 {
 		detail += " (" + shown(why) + ")"
 	}
-	f := relay.Fault{Kind: relay.KindReset, Side: from.side, Detail: "the connection was given up: " + detail}
+	f := relay.TransportError{Kind: relay.KindReset, Side: from.side, Detail: "the connection was given up: " + detail}
 	if code != http2.ErrCodeNo {
 		h.setCause(f)
 	}

@@ -135,7 +135,7 @@ func (r *requests) route() (target string, taken bool) {
 // deliver begins to take a request to the receiver of its Route. The lock of the stream is held.
 func (r *requests) deliver(s *stream, b *block, target string) {
 	refused := func(status int, err error) {
-		r.answerOurs(s, relay.Fault{Kind: relay.KindRefused, Side: relay.SideClient, Detail: err.Error(), Status: status})
+		r.answerOurs(s, relay.TransportError{Kind: relay.KindRefused, Side: relay.SideClient, Detail: err.Error(), Status: status})
 	}
 	route := r.cfg.Route
 	if accept := route.Accept; accept != nil {
@@ -344,7 +344,7 @@ func (c *conn) undelivered(s *stream, request *http.Request, err error) {
 	if s.ended || s.answerDone {
 		return
 	}
-	f := relay.Fault{
+	f := relay.TransportError{
 		Kind: relay.KindTruncated, Side: relay.SideAgent, Status: http.StatusBadGateway,
 		Detail: receiver + " has not answered to the end: " + relay.Reason(err),
 	}.Advised("see what ends its connections, and send it again")

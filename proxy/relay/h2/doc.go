@@ -27,7 +27,7 @@
 // request line with the version HTTP/2, Host from :authority, then the fields. So is that of an answer. Streams run at
 // once, so exchanges mix.
 //
-// A stream that the client resets with CANCEL or NO_ERROR is a Fault of KindClientLeft, any other reset one of
+// A stream that the client resets with CANCEL or NO_ERROR is a TransportError of KindClientLeft, any other reset one of
 // KindReset, with the code in its Detail. An answer that is complete ends its exchange well, whatever is reset after it
 // (RFC 9113 section 8.1), and the request of a call of gRPC is complete then if it is one whole message: clients may say
 // only after it that it was all. The streams that GOAWAY says will not be looked at have ended.

@@ -3,6 +3,7 @@ package h2
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http2/hpack"
@@ -170,12 +171,7 @@ func (l fieldList) edited(head []byte) fieldList {
 // sensitive reports whether a field stands in the list as one that is never to be indexed.
 func (l fieldList) sensitive(f hpack.HeaderField) bool {
 	f.Sensitive = true
-	for i := range l {
-		if l[i] == f {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(l, f)
 }
 
 // isGRPC reports whether a request is a call of gRPC.

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"a2atap/proxy/expect"
 )
 
 // A header block is decoded and encoded again without a change, and its text has a line for each field, whatever the
@@ -129,7 +131,5 @@ func TestBinaryFields(t *testing.T) {
 		{Name: "other", Value: "\x00a"},
 	}
 	want := "grpc-status-details-bin: CAUNCgA\r\ntrace-bin: CAUNCgA\r\nother: \ufffda\r\n"
-	if got := string(list.appendTrailer(nil)); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.Equal(t, "", want, string(list.appendTrailer(nil)))
 }

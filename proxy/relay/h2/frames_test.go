@@ -2,6 +2,7 @@ package h2_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
@@ -40,7 +42,7 @@ func TestFramesPassAsTheyCame(t *testing.T) {
 		a := must.Get(l.Accept())(t)
 		l.Close()
 		for _, end := range []net.Conn{a, c} {
-			end.SetDeadline(time.Now().Add(testTimeout))
+			end.SetDeadline(time.Now().Add(must.Patience))
 		}
 		if got := make([]byte, len(http2.ClientPreface)); readFull(t, a, got) != http2.ClientPreface {
 			t.Errorf("the preface is %q", got)
@@ -53,9 +55,8 @@ func TestFramesPassAsTheyCame(t *testing.T) {
 					rest = rest[n:]
 				}
 			}()
-			if got := readFull(t, to, make([]byte, len(sent))); got != string(sent) {
-				t.Errorf("in writes of %d bytes other frames came", step)
-			}
+			expect.Equal(t, fmt.Sprintf("in writes of %d bytes other frames came", step),
+				string(sent), readFull(t, to, make([]byte, len(sent))))
 		}
 		c.Close()
 		a.Close()
@@ -90,9 +91,7 @@ func TestNothingIsHeld(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	io.WriteString(w.Conn, "again")
-	if got := readFull(t, a, make([]byte, 5)); got != "again" {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, "", "again", readFull(t, a, make([]byte, 5)))
 	w.Conn.Close()
 	if _, err := a.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("the agent reads %v", err)
@@ -130,9 +129,7 @@ func TestHeaderBlocksKeepWhatTheyAre(t *testing.T) {
 	var got []string
 	for _, field := range f.Fields {
 		got = append(got, field.Name, field.Value)
-		if field.Sensitive != (field.Name == "secret") {
-			t.Errorf("%+v", field)
-		}
+		expect.Equal(t, "", field.Name == "secret", field.Sensitive)
 	}
 	pairs[7] = p.agent
 	if want := append(pairs, "secret", "s"); !slices.Equal(got, want) {

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
@@ -129,7 +130,7 @@ func grpcClient(t testing.TB, addr string, opts ...grpc.DialOption) pb.TestServi
 }
 
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -342,7 +343,7 @@ func TestGoAwayInTheMiddle(t *testing.T) {
 		server.GracefulStop()
 	}()
 	for { // until the client has heard of it: it then needs another connection, which the agent does not take
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), must.Patience)
 		_, err := c.UnaryCall(ctx, &pb.SimpleRequest{})
 		cancel()
 		if err != nil {
@@ -351,9 +352,7 @@ func TestGoAwayInTheMiddle(t *testing.T) {
 	}
 	both()
 	stream.CloseSend()
-	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Errorf("the call ended with %v", err)
-	}
+	expect.ErrorIs(t, "the call ended with", io.EOF, expect.Err(stream.Recv()))
 	<-stopped
 	if e := p.seen.ended(1)[0]; e.Fault != nil {
 		t.Errorf("its exchange has the fault %v", e.Fault)

@@ -128,7 +128,7 @@ func (h *half) isHTTP1(b []byte) bool {
 	if !bytes.HasPrefix(b, []byte("HTTP/1.")) {
 		return false
 	}
-	h.setCause(relay.Fault{
+	h.setCause(relay.TransportError{
 		Kind: relay.KindNotHTTP, Side: relay.SideAgent,
 		Detail: "the agent answers HTTP/2 with HTTP/1: it does not speak HTTP/2 here (RFC 9113 section 3.3)",
 	})

@@ -2,6 +2,7 @@ package h2_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -13,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/relay/h2"
@@ -22,9 +24,6 @@ import (
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*http2serverConn).serve"))
 }
-
-// testTimeout bounds every wait for something that must happen. It is not reached when tests pass.
-const testTimeout = 30 * time.Second
 
 // A tap relays to an agent, and keeps what was observed.
 type tap struct {
@@ -106,7 +105,7 @@ type exchange struct {
 	AnswerBody             []byte
 	Answered               bool
 	Upgraded               bool
-	Fault                  *relay.Fault
+	Fault                  *relay.TransportError
 	Ended                  bool
 	AnswerPieces, AskPiece int
 }
@@ -126,8 +125,7 @@ func (w *witness) all() (all []*exchange) {
 	for _, c := range w.cs {
 		for x := range len(c.exchanges) {
 			if e := c.exchanges[x]; e != nil {
-				copied := *e
-				all = append(all, &copied)
+				all = append(all, new(*e))
 			}
 		}
 	}
@@ -137,7 +135,7 @@ func (w *witness) all() (all []*exchange) {
 // ended waits until n exchanges have ended, and returns all.
 func (w *witness) ended(n int) []*exchange {
 	w.t.Helper()
-	patience := time.NewTimer(testTimeout)
+	patience := time.NewTimer(must.Patience)
 	defer patience.Stop()
 	for {
 		w.mu.Lock()
@@ -217,9 +215,7 @@ func (c *connection) Informational(x int, head []byte) {
 
 func (c *connection) Answer(x int, head []byte) {
 	c.tell(x, func(e *exchange) {
-		if e.Answer != "" {
-			c.t.Errorf("exchange %d was answered twice", x)
-		}
+		expect.Equal(c.t, fmt.Sprintf("exchange %d was answered twice", x), "", e.Answer)
 		e.Answer = string(head)
 	})
 }
@@ -245,7 +241,7 @@ func (c *connection) AnswerEnd(x int, trailer []byte) {
 	})
 }
 
-func (c *connection) Fault(x int, f relay.Fault) {
+func (c *connection) Fault(x int, f relay.TransportError) {
 	if x < 0 { // it belongs to no exchange
 		return
 	}
@@ -286,7 +282,7 @@ func client(t testing.TB) *http.Client {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: testTimeout}
+	return &http.Client{Transport: transport, Timeout: must.Patience}
 }
 
 // ask posts a body and returns the answer, its body and its trailer.
@@ -294,8 +290,7 @@ func ask(t testing.TB, c *http.Client, url, body string) (*http.Response, string
 	t.Helper()
 	res := must.Get(c.Post(url, "application/json", strings.NewReader(body)))(t)
 	defer res.Body.Close()
-	got := must.Get(io.ReadAll(res.Body))(t)
-	return res, string(got)
+	return res, string(must.Get(io.ReadAll(res.Body))(t))
 }
 
 // lines returns a head without the fields that differ from run to run.

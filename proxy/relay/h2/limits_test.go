@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
@@ -27,7 +28,7 @@ type wire struct {
 }
 
 func newWire(t testing.TB, c net.Conn) *wire {
-	c.SetDeadline(time.Now().Add(testTimeout))
+	c.SetDeadline(time.Now().Add(must.Patience))
 	w := &wire{Framer: http2.NewFramer(c, c), Conn: c, t: t}
 	w.AllowIllegalWrites = true
 	w.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -217,9 +218,7 @@ func TestNoWordWithinAFrame(t *testing.T) {
 			t.Fatalf("the rest of the frame is %.20q, %v", got, err)
 		}
 	}
-	if got := w.status(3); got != "421" {
-		t.Errorf("the refusal is %s", got)
-	}
+	expect.Equal(t, "the refusal", "421", w.status(3))
 }
 
 // Ten thousand streams at once on one connection take memory in proportion to what is known of each, and none once they

@@ -15,7 +15,7 @@ import (
 
 // answerOurs answers a request in the agent's place, and reports why. The lock of the stream is held. The exchange
 // lasts until the request is complete where that is still read.
-func (c *conn) answerOurs(s *stream, f relay.Fault) {
+func (c *conn) answerOurs(s *stream, f relay.TransportError) {
 	s.ours = true
 	c.noteFault(f)
 	c.obs.Fault(s.x, f)
@@ -60,7 +60,7 @@ func (c *conn) answer(o *outlet, id uint32, list fieldList, content []byte) {
 
 // ownAnswer returns an answer of ours, header and content. One to a call of gRPC is in its terms: the status
 // UNAVAILABLE in a header that is a trailer, too.
-func ownAnswer(mark string, f relay.Fault, isGRPC bool) (list fieldList, content []byte) {
+func ownAnswer(mark string, f relay.TransportError, isGRPC bool) (list fieldList, content []byte) {
 	head, content, _ := bytes.Cut(relay.OwnAnswer(mark, f), []byte("\r\n\r\n"))
 	start, rest, _ := strings.Cut(string(head), "\r\n")
 	status := strings.Fields(start)[1]
@@ -114,7 +114,7 @@ func (c *conn) tooLate(s *stream) {
 		return
 	}
 	c.giveUp(s, http2.ErrCodeCancel)
-	c.answerOurs(s, relay.Fault{
+	c.answerOurs(s, relay.TransportError{
 		Kind: relay.KindTimeout, Side: relay.SideAgent, Status: http.StatusGatewayTimeout,
 		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", c.cfg.AnswerTimeout),
 	}.Advised("see what keeps the agent, or give it more time"))

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestRelays(t *testing.T) {
@@ -22,9 +24,7 @@ func TestRelays(t *testing.T) {
 	e := p.seen.ended(1)[0]
 	want := "POST /a?b=c HTTP/2\nhost: " + p.addr +
 		"\ncontent-type: application/json\ncontent-length: 5\naccept-encoding: gzip\n\n"
-	if lines(e.Request) != want {
-		t.Errorf("request %q, want %q", lines(e.Request), want)
-	}
+	expect.Equal(t, "request", want, lines(e.Request))
 	if string(e.Body) != "hello" || string(e.AnswerBody) != got || e.AnswerTrailer != "x-sum: 7\r\n" || e.Fault != nil {
 		t.Errorf("%+v", e)
 	}

@@ -19,8 +19,8 @@ type requests struct {
 	*half
 	head []byte // scratch: the head of a request as the Observer gets it
 
-	unreachable *relay.Fault // why there is no agent, which is what each request is answered with; nil as a rule
-	told        bool         // the client was told that the connection ends for that
+	unreachable *relay.TransportError // why there is no agent, which is what each request is answered with; nil as a rule
+	told        bool                  // the client was told that the connection ends for that
 }
 
 // awaitPreface waits for the whole preface, and reports whether it is one. What is not gets nowhere.
@@ -33,7 +33,7 @@ func (r *requests) awaitPreface() bool {
 	for {
 		b := r.in.Unread()
 		if n := min(len(b), len(preface)); string(b[:n]) != preface[:n] {
-			r.obs.Fault(-1, relay.Fault{
+			r.obs.Fault(-1, relay.TransportError{
 				Kind: relay.KindNotHTTP, Side: relay.SideClient, Bytes: b,
 				Detail: "begins as the preface of HTTP/2, and is not one (RFC 9113 section 3.4)",
 			})
@@ -128,9 +128,9 @@ func (r *requests) fields(b *block) {
 }
 
 // refusal returns why the agent shall not see a request; nil if it may.
-func (r *requests) refusal(b *block) *relay.Fault {
-	refused := func(status int, detail string) *relay.Fault {
-		return &relay.Fault{Kind: relay.KindRefused, Side: relay.SideClient, Detail: detail, Status: status}
+func (r *requests) refusal(b *block) *relay.TransportError {
+	refused := func(status int, detail string) *relay.TransportError {
+		return &relay.TransportError{Kind: relay.KindRefused, Side: relay.SideClient, Detail: detail, Status: status}
 	}
 	r.mu.Lock()
 	open := len(r.streams)
@@ -276,7 +276,7 @@ func (r *requests) wakeIdle() bool {
 		since = now
 	}
 	if !since.Add(limit).After(now) {
-		r.setCause(relay.Fault{
+		r.setCause(relay.TransportError{
 			Kind: relay.KindTimeout, Side: relay.SideClient, Detail: "no stream was open for " + limit.String(),
 		})
 		r.breakIdle()
@@ -316,7 +316,7 @@ func (r *requests) failed(err error) {
 	case isOurs(err):
 		return
 	}
-	f := relay.Fault{Kind: relay.KindReset, Side: relay.SideClient, Detail: relay.Reason(err)}
+	f := relay.TransportError{Kind: relay.KindReset, Side: relay.SideClient, Detail: relay.Reason(err)}
 	r.setCause(f)
 	r.endAll(f)
 	if agent != nil {

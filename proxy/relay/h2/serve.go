@@ -13,7 +13,7 @@ import (
 // Serve relays between a client that speaks HTTP/2 and its agent until both directions have ended, and closes both
 // connections. Begun is what was read of the client's already. Config is as for relay.New; Forward and HTTP2 have no
 // meaning here. When ctx ends, it ends in bounded time, and exchanges
-// in flight are reported as a Fault of relay.KindShutdown.
+// in flight are reported as a TransportError of relay.KindShutdown.
 //
 // The error is as that of relay.Session.Serve.
 func Serve(ctx context.Context, client net.Conn, begun []byte, cfg relay.Config) error {
@@ -103,7 +103,7 @@ func (c *conn) close(endDeliveries context.CancelFunc) error {
 	if c.agent.Conn != nil {
 		c.agent.Close()
 	}
-	c.endAll(c.reason(relay.Fault{
+	c.endAll(c.reason(relay.TransportError{
 		Kind: relay.KindTruncated, Side: relay.SideAgent, Detail: "connection closed before the answer was complete",
 	}))
 	return errors.Join(c.firstFault, c.obs.Failure(), c.edited.Failure())
@@ -117,7 +117,7 @@ func (c *conn) shutdown() {
 	c.mu.Lock()
 	agent := c.agent.Conn
 	c.mu.Unlock()
-	stopped := relay.Fault{Kind: relay.KindShutdown, Side: relay.SideProxy, Detail: "the proxy was stopped"}
+	stopped := relay.TransportError{Kind: relay.KindShutdown, Side: relay.SideProxy, Detail: "the proxy was stopped"}
 	c.setCause(stopped)
 	_, idle := c.idle()
 	c.endAll(stopped)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http2"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 
+	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
 )
 
@@ -20,7 +21,7 @@ type requestEditor struct{ cardEditor }
 
 func (requestEditor) Hold(int, []byte) int { return 0 }
 func (requestEditor) HoldRequest(int, []byte, []byte, bool) (int, time.Duration) {
-	return 1 << 20, testTimeout
+	return 1 << 20, must.Patience
 }
 
 func (requestEditor) KeepRequest(int, []byte) bool { return true }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/expect"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
 )
@@ -53,9 +53,7 @@ func TestParse(t *testing.T) {
 		for name := range out.Header {
 			got += name + ": " + out.Header.Get(name) + " "
 		}
-		if diff := cmp.Diff(want, got+out.URL); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
+		expect.Same(t, text, want, got+out.URL)
 	}
 }
 
@@ -84,7 +82,5 @@ func TestParseRefuses(t *testing.T) {
 func TestQueryWithoutOne(t *testing.T) {
 	out := &client.Outgoing{URL: "http://h/a"}
 	auth.Query("k", "v")(t.Context(), out)
-	if out.URL != "http://h/a?k=v" {
-		t.Errorf("got %s", out.URL)
-	}
+	expect.Equal(t, "", "http://h/a?k=v", out.URL)
 }

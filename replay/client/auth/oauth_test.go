@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -114,9 +114,7 @@ func TestGrants(t *testing.T) {
 			tt.o.OnToken = func(token string) { hidden = append(hidden, token) }
 			m := start(t, tt.o)
 			for range 3 {
-				if got, err := ask(t, m); got != "Bearer token-1" || err != nil {
-					t.Errorf("got %q, %v; want one token for all", got, err)
-				}
+				expect.Equal(t, "", "Bearer token-1", must.Get(ask(t, m))(t))
 			}
 			expect.Same(t, "", []string{tt.want}, s.log())
 			expect.Same(t, "told", []string{"token-1"}, hidden)
@@ -130,9 +128,7 @@ func TestExpiry(t *testing.T) {
 	s.life = 5
 	m := start(t, OAuth{ClientID: "cli", ClientSecret: "s3cretpw", TokenURL: s.url + "/token"})
 	for i := range 3 {
-		if got, err := ask(t, m); got != fmt.Sprintf("Bearer token-%d", i+1) || err != nil {
-			t.Errorf("got %q, %v; want a new token each time", got, err)
-		}
+		expect.Equal(t, "", fmt.Sprintf("Bearer token-%d", i+1), must.Get(ask(t, m))(t))
 	}
 }
 
@@ -186,29 +182,22 @@ func TestDiscoveryFails(t *testing.T) {
 	for _, want := range []string{
 		"/a/.well-known/oauth-", "/.well-known/oauth-authorization-server/a: HTTP 404", "token_endpoint",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s in it", err, want)
-		}
+		expect.ErrorHas(t, "", want, err)
 	}
 	for _, body := range []string{
 		`{}`, `[`, `{"token_endpoint":5}`, `{"token_endpoint":"http://idp.example/token"}`,
 		`{"token_endpoint":"https://idp.example/token"}`, // the secret goes only where its owner said
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
-		if _, err := ask(t, start(t, OAuth{Agent: server.URL, ClientID: "cli", ClientSecret: "s3cretpw"})); err == nil {
-			t.Errorf("%s: got a token", body)
-		}
+		expect.Error(t, fmt.Sprintf("%s: got a token", body),
+			expect.Err(ask(t, start(t, OAuth{Agent: server.URL, ClientID: "cli", ClientSecret: "s3cretpw"}))))
 		server.Close()
 	}
-	if _, err := ask(t, start(t, OAuth{Agent: "://", ClientID: "cli"})); err == nil {
-		t.Error("got a token from nowhere")
-	}
+	expect.Error(t, "got a token from nowhere", expect.Err(ask(t, start(t, OAuth{Agent: "://", ClientID: "cli"}))))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := start(t, OAuth{Agent: s.url, ClientID: "cli"})
-	if err := m(ctx, &client.Outgoing{Header: http.Header{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want that it was canceled", err)
-	}
+	expect.ErrorIs(t, "", context.Canceled, m(ctx, &client.Outgoing{Header: http.Header{}}))
 }
 
 // No error repeats what the server says, which may be what it was sent.

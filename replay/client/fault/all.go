@@ -21,8 +21,8 @@ var all = slices.Concat(
 )
 
 // All returns the faults that a client of that protocol can have, in the order of the rule catalogue.
-func All(p client.Protocol) []Fault {
-	var fit []Fault
+func All(p client.Protocol) []ClientFault {
+	var fit []ClientFault
 	for _, f := range all {
 		if slices.Contains(f.protocols, p) {
 			fit = append(fit, f)
@@ -44,15 +44,15 @@ func Named(slug string) func(client.Protocol) (func(*client.Outgoing), error) {
 
 // Find returns the fault of that name. It fails if a client of that protocol cannot have it, and then names those
 // that it can have.
-func Find(p client.Protocol, slug string) (Fault, error) {
+func Find(p client.Protocol, slug string) (ClientFault, error) {
 	fit := All(p)
-	i := slices.IndexFunc(fit, func(f Fault) bool { return f.Slug == slug })
+	i := slices.IndexFunc(fit, func(f ClientFault) bool { return f.Slug == slug })
 	if i < 0 {
 		slugs := make([]string, len(fit))
 		for i, f := range fit {
 			slugs[i] = f.Slug
 		}
-		return Fault{}, fmt.Errorf("%w %q of a client of %s; use %s", ErrUnknown, slug, p, strings.Join(slugs, ", "))
+		return ClientFault{}, fmt.Errorf("%w %q of a client of %s; use %s", ErrUnknown, slug, p, strings.Join(slugs, ", "))
 	}
 	return fit[i], nil
 }

@@ -8,8 +8,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// A Fault is a named way in which a client breaks one rule of the protocol, and as far as possible only that one.
-type Fault struct {
+// A ClientFault is a named way in which a client breaks one rule of the protocol, and as far as possible only that one.
+type ClientFault struct {
 	Slug string           // id of the rule that it breaks
 	Doc  string           // what goes over the wire, one sentence
 	On   client.Operation // the operation whose requests are broken; empty if those of SendMessage are among them
@@ -23,8 +23,8 @@ type Fault struct {
 func of(
 	protocols []client.Protocol, slug string, on client.Operation, doc string, edit func() func(*client.Outgoing),
 	also ...string,
-) Fault {
-	return Fault{Slug: slug, Doc: doc, On: on, Also: also, protocols: protocols, edit: edit}
+) ClientFault {
+	return ClientFault{Slug: slug, Doc: doc, On: on, Also: also, protocols: protocols, edit: edit}
 }
 
 // The protocols that a fault fits.

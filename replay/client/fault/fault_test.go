@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
 
@@ -35,7 +37,7 @@ func requestsOf(t *testing.T, p client.Protocol, fault string, op client.Operati
 	t.Helper()
 	var sent strings.Builder
 	n := 0
-	c, err := client.New(client.Interface{URL: "http://127.0.0.1:9", Protocol: p}, client.Options{
+	c := must.Get(client.New(client.Interface{URL: "http://127.0.0.1:9", Protocol: p}, client.Options{
 		Break: named(fault),
 		NewID: func() string { n++; return "id-" + string(rune('a'+n)) },
 		Edit: func(o *client.Outgoing) {
@@ -44,10 +46,7 @@ func requestsOf(t *testing.T, p client.Protocol, fault string, op client.Operati
 			sent.Write(o.Body)
 		},
 		Transport: deaf{},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if op == "" {
 		op = client.SendMessage
 	}
@@ -72,9 +71,7 @@ func TestUnknownFault(t *testing.T) {
 	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "json-wellformed") {
 		t.Errorf("error %v; want one that names the faults that there are", err)
 	}
-	if _, err := Find(client.JSONRPC10, "rpc-request-jsonrpc"); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, expect.Err(Find(client.JSONRPC10, "rpc-request-jsonrpc")))
 }
 
 // named is Named, but for a faithful client.

@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of how requests use HTTP: methods, paths, media types and queries.
-var httpFaults = []Fault{
+var httpFaults = []ClientFault{
 	of(overRPC, "rpc-http-post", client.GetTask, "A task is asked for over JSON-RPC with PUT.",
 		onEach(func(out *client.Outgoing) { out.Method = http.MethodPut }, client.GetTask)),
 	of(only03, "rpc-request-content-type", client.GetTask, "A task is asked for with a body that is labelled as text.",

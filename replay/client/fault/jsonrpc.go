@@ -8,7 +8,7 @@ import (
 )
 
 // Faults of JSON-RPC requests.
-var rpcFaults = []Fault{
+var rpcFaults = []ClientFault{
 	of(overRPC, "rpc-request-is-object", client.GetTask,
 		"Requests for a task are serialised twice: the body is a string that holds them.",
 		onEach(func(out *client.Outgoing) {
@@ -57,7 +57,7 @@ func onMethod(edit func(method string) string) func() func(*client.Outgoing) {
 }
 
 // Faults of media types, JSON text and the envelopes of both bindings.
-var envelopeFaults = []Fault{
+var envelopeFaults = []ClientFault{
 	of(anyProtocol, "json-wellformed", "", "Bodies lack their last brace.", onEach(func(out *client.Outgoing) {
 		if len(out.Body) > 0 {
 			out.Body = out.Body[:len(out.Body)-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // Faults of what requests ask for, and of what they refer to.
-var requestFaults = []Fault{
+var requestFaults = []ClientFault{
 	of(overRPC, "req-task-id", client.GetTask, "Requests to read a task do not say which.",
 		onParams(func(params map[string]any) { delete(params, "id") }, client.GetTask)),
 	of(only01, "req-send-id-v01", "", "Messages do not name a task.",

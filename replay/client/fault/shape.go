@@ -7,7 +7,7 @@ import (
 )
 
 // Faults of the shape of messages, of their parts, and of the members of requests.
-var shapeFaults = []Fault{
+var shapeFaults = []ClientFault{
 	of(anyProtocol, "msg-object", "", "A text is sent in place of the message.",
 		onParams(func(p map[string]any) { p["message"] = "hello" }, client.SendMessage)),
 	of(sinceIDs, "msg-id-present", "", "Messages have no id.",

@@ -7,7 +7,7 @@ import (
 )
 
 // Faults of versions, extensions and credentials: what stands in the header of requests.
-var versionFaults = []Fault{
+var versionFaults = []ClientFault{
 	of(only10, "auth-scheme-undeclared", "",
 		"Requests authenticate by the scheme Basic, which the card does not declare.",
 		setHeader("Authorization", "Basic Ym9va2VyOmJvb2tlcg==")),
@@ -48,7 +48,7 @@ func setHeader(name, value string) func() func(*client.Outgoing) {
 }
 
 // Faults of clients that speak another version than the agent.
-var dialectFaults = []Fault{
+var dialectFaults = []ClientFault{
 	of(overRPC, "dialect-mismatch", client.GetTask,
 		"Tasks are asked for by the method of another version than the interface speaks.",
 		onEach(func(out *client.Outgoing) { editBody(out, func(body map[string]any) { otherVersion(out, body) }) },

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -107,9 +107,7 @@ func TestCredentials(t *testing.T) {
 		if diff := cmp.Diff(tt.header, header); diff != "" || url != tt.url {
 			t.Errorf("%s: got %s (-want +got):\n%s", tt.args, url, diff)
 		}
-		if got := s.Mask.Text("it is " + tt.hidden + "!"); got != "it is …!" {
-			t.Errorf("%s: got %q, want the secret hidden", tt.args, got)
-		}
+		expect.Equal(t, tt.args, "it is …!", s.Mask.Text("it is "+tt.hidden+"!"))
 	}
 }
 
@@ -136,16 +134,12 @@ func TestBadInput(t *testing.T) {
 		"--tenant {{nobody}}":                             "--tenant: unknown variable",
 	} {
 		_, err := read(t, "http://127.0.0.1:1", strings.Fields(args)...)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", args, err, want)
-		}
+		expect.ErrorHas(t, args, want, err)
 		if err != nil && strings.Contains(err.Error(), "s3cretpw") {
 			t.Errorf("%s: %v repeats a secret", args, err)
 		}
 	}
-	if _, err := read(t, "http://{{nobody}}/"); err == nil {
-		t.Error("a URL with an unknown variable is taken")
-	}
+	expect.Error(t, "a URL with an unknown variable is taken", expect.Err(read(t, "http://{{nobody}}/")))
 }
 
 func TestProtocols(t *testing.T) {
@@ -176,8 +170,7 @@ func TestConnect(t *testing.T) {
 	}))
 	defer server.Close()
 	connect := func(url string, args ...string) (*client.Client, error, error) {
-		s := must.Get(read(t, url, args...))(t)
-		return s.Connect(t.Context())
+		return must.Get(read(t, url, args...))(t).Connect(t.Context())
 	}
 	c, noCard, err := connect(server.URL + "/a")
 	if err != nil || !errors.Is(noCard, client.ErrNoCard) || c.Endpoint().Protocol != client.REST10 ||
@@ -225,9 +218,7 @@ func TestVarsInObjects(t *testing.T) {
 	for _, text := range []string{
 		``, `[]`, `"x"`, `null`, `{"a":1} {}`, `{"a":"{{b}}"}`, `{"a":["{{b}}"]}`, `{"a":{"c":"{{b}}"}}`,
 	} {
-		if _, err := v.Object(text); err == nil {
-			t.Errorf("%s is taken", text)
-		}
+		expect.Error(t, fmt.Sprintf("%s is taken", text), expect.Err(v.Object(text)))
 	}
 }
 
@@ -235,12 +226,9 @@ func TestMask(t *testing.T) {
 	m := &Mask{}
 	m.Add("abcd", "abcdefgh", "a\"b c", "xy", "")
 	var out strings.Builder
-	if n, err := m.Writer(&out).Write([]byte(`abcdefgh abcd {"a\"b c"} a%22b+c a%22b%20c xy`)); err != nil || n != 45 {
-		t.Errorf("got %d, %v", n, err)
-	}
-	if want := `… … {"…"} … … xy`; out.String() != want {
-		t.Errorf("got %s, want %s", out.String(), want)
-	}
+	expect.Equal(t, "",
+		45, must.Get(m.Writer(&out).Write([]byte(`abcdefgh abcd {"a\"b c"} a%22b+c a%22b%20c xy`)))(t))
+	expect.Equal(t, "", `… … {"…"} … … xy`, out.String())
 	err := m.Error(errors.Join(errNoFile, errors.New("abcdefgh")))
 	if !errors.Is(err, errNoFile) || err.Error() != "no such file\n…" {
 		t.Errorf("got %v", err)
@@ -270,17 +258,13 @@ func TestOAuthSetup(t *testing.T) {
 	s, err := read(t, server.URL, "--oauth-client-id", "cli", "--oauth-client-secret", "env:TOKEN",
 		"--oauth-token-url", server.URL+"/token", "--timeout", "30s")
 	must.Do(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
 	defer cancel()
 	c, _, err := s.Connect(ctx)
 	must.Do(t, err)
 	defer c.Close()
-	if c.Card().Name != "booker" {
-		t.Errorf("got %+v", c.Card())
-	}
-	if got := s.Mask.Text("fresh-token t0ken-of-env"); got != "… …" {
-		t.Errorf("got %q, want both hidden", got)
-	}
+	expect.Equal(t, "", "booker", c.Card().Name)
+	expect.Equal(t, "", "… …", s.Mask.Text("fresh-token t0ken-of-env"))
 }
 
 // A command may have the flags of credentials alone. What they send is known by name.
@@ -302,15 +286,11 @@ func TestCredentialsAlone(t *testing.T) {
 			t.Errorf("%s: %v", args, err)
 			continue
 		}
-		if diff := cmp.Diff(want, [2][]string{s.SecretHeaders, s.SecretQuery}); diff != "" {
-			t.Errorf("%s: names (-want +got):\n%s", args, diff)
-		}
+		expect.Same(t, args+": names", want, [2][]string{s.SecretHeaders, s.SecretQuery})
 		if (s.Options.Authorize != nil) != (args != "") || s.URL != "http://booker.example/a" {
 			t.Errorf("%s: got %+v", args, s.Options)
 		}
-		if usage := set.Lookup("auth").Usage; !strings.Contains(usage, "send `CREDENTIALS` now and then: bearer:TOKEN") {
-			t.Errorf("--auth says %q", usage)
-		}
+		expect.Contains(t, "--auth", "send `CREDENTIALS` now and then: bearer:TOKEN", set.Lookup("auth").Usage)
 	}
 	f := Flags{Auth: "bearer"}
 	if s, err := f.setupCredentials(world(), "http://h"); err == nil || s != nil {

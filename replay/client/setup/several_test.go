@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
@@ -66,9 +66,7 @@ func TestSeveral(t *testing.T) {
 			}
 			got = append(got, out.Header.Get("Authorization")+out.Header.Get("X-Api-Key"))
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.args, diff)
-		}
+		expect.Same(t, tt.args, tt.want, got)
 	}
 }
 
@@ -103,9 +101,7 @@ func TestSeveralRefused(t *testing.T) {
 			agents = agents[:1]
 		}
 		_, err := several(t, args, agents...)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", args, err, want)
-		}
+		expect.ErrorHas(t, args, want, err)
 		if err != nil && strings.Contains(err.Error(), "s3cretpw") {
 			t.Errorf("%s: %v repeats a secret", args, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"a2atap/proxy/ca"
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
 )
@@ -81,9 +82,7 @@ func TestDeliveries(t *testing.T) {
 		{"POST", c.URL + "x", `{}`, token, 404, "", "none"},
 		{"POST", c.URL[:strings.LastIndex(c.URL, "/")], `{}`, token, 404, "", "none"},
 	} {
-		if got := post(t, tt.method, tt.url, tt.body, tt.header); got != tt.status {
-			t.Errorf("%s: HTTP %d, want %d", tt.body, got, tt.status)
-		}
+		expect.Equal(t, tt.body+": HTTP", tt.status, post(t, tt.method, tt.url, tt.body, tt.header))
 		if tt.err == "none" {
 			continue
 		}
@@ -96,9 +95,7 @@ func TestDeliveries(t *testing.T) {
 			t.Errorf("%s: got task %q", tt.body, d.Event.TaskID())
 		}
 	}
-	if len(came) != 0 {
-		t.Errorf("%d deliveries of what was none", len(came))
-	}
+	expect.Equal(t, "deliveries of what was none", 0, len(came))
 }
 
 func TestAwait(t *testing.T) {
@@ -110,9 +107,7 @@ func TestAwait(t *testing.T) {
 	at := "http://" + r.from.address() + "/base" + r.path
 	say := func(task, state string) {
 		body := fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"c","status":{"state":%q}}}`, task, state)
-		if got := post(t, "POST", at, body, http.Header{"X-A2a-Notification-Token": {c.Token}}); got != 204 {
-			t.Errorf("HTTP %d", got)
-		}
+		expect.Equal(t, "HTTP", 204, post(t, "POST", at, body, http.Header{"X-A2a-Notification-Token": {c.Token}}))
 	}
 	type waited struct {
 		next int
@@ -130,9 +125,7 @@ func TestAwait(t *testing.T) {
 		t.Errorf("got %+v, want that the third says it", got)
 	}
 	say("t", "TASK_STATE_COMPLETED")
-	if next, err := r.Await(t.Context(), "t", 3); next != 4 || err != nil {
-		t.Errorf("got %d, %v; want what has come already", next, err)
-	}
+	expect.Equal(t, "", 4, must.Get(r.Await(t.Context(), "t", 3))(t))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := r.Await(ctx, "t", 4); !errors.Is(err, context.DeadlineExceeded) ||
@@ -155,13 +148,9 @@ func TestHosts(t *testing.T) {
 		req.Header.Set("X-A2A-Notification-Token", r.Config().Token)
 		resp := must.Get(http.DefaultClient.Do(req))(t)
 		resp.Body.Close()
-		if resp.StatusCode != want {
-			t.Errorf("%s: HTTP %d, want %d", host, resp.StatusCode, want)
-		}
+		expect.Equal(t, host+": HTTP", want, resp.StatusCode)
 	}
-	if len(came) != 5 {
-		t.Errorf("%d deliveries, want those of 5 hosts", len(came))
-	}
+	expect.Equal(t, "deliveries", 5, len(came))
 }
 
 // With a certificate the agent is told https. Whoever does not trust it is heard of; what came is recorded before it is
@@ -213,9 +202,7 @@ func TestTLS(t *testing.T) {
 
 func TestListenFails(t *testing.T) {
 	r, _ := listen(t, "")
-	if _, err := Listen(Options{Address: r.from.address()}); err == nil {
-		t.Error("two receivers listen on one address")
-	}
+	expect.Error(t, "two receivers listen on one address", expect.Err(Listen(Options{Address: r.from.address()})))
 }
 
 // Several receivers listen at one address: each hears its own, and none what comes after it was closed.
@@ -243,18 +230,13 @@ func TestReceiversOfOneServer(t *testing.T) {
 		{gone.URL(), gone.Config().Token, 404, heard{}},
 	} {
 		body := `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`
-		if got := post(t, "POST", tt.url, body, http.Header{"X-A2a-Notification-Token": {tt.token}}); got != tt.status {
-			t.Errorf("HTTP %d, want %d", got, tt.status)
-		}
+		expect.Equal(t, "HTTP",
+			tt.status, post(t, "POST", tt.url, body, http.Header{"X-A2a-Notification-Token": {tt.token}}))
 		if tt.want != (heard{}) {
-			if got := <-came; got != tt.want {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
+			expect.Equal(t, "", tt.want, <-came)
 		}
 	}
-	if len(came) != 0 {
-		t.Errorf("%d deliveries too many", len(came))
-	}
+	expect.Equal(t, "deliveries too many", 0, len(came))
 }
 
 // The agent is given the name under which the receiver listens, since its certificate is for that.
@@ -276,9 +258,7 @@ func TestAnyNotification(t *testing.T) {
 	r := server.Receive(Options{Any: true, Record: func(at *url.URL, _ *http.Request, body []byte, status int) {
 		recorded = append(recorded, fmt.Sprintf("%s %d %s", at.Path, status, body))
 	}})
-	if status := post(t, "POST", r.URL(), "anything", http.Header{}); status != http.StatusNoContent {
-		t.Errorf("got status %d", status)
-	}
+	expect.Equal(t, "status", http.StatusNoContent, post(t, "POST", r.URL(), "anything", http.Header{}))
 	if len(recorded) != 1 || !strings.HasSuffix(recorded[0], " 204 anything") {
 		t.Errorf("recorded %q", recorded)
 	}

@@ -92,7 +92,7 @@ func Record(t testing.TB, o Recording, agents map[string]string, talk func(taps 
 	}
 	mem := capture.NewMemory(capture.Info{Name: "test"})
 	r := record.New(mem, record.Options{
-		Proxy:  proxy.Options{Taps: specs, Faults: o.Faults, Webhooks: o.Webhooks, Grace: time.Second},
+		Proxy:  proxy.Options{Taps: specs, Faults: o.Faults, Webhooks: o.Webhooks, Grace: time.Second, NoCallers: true},
 		Redact: o.Redact,
 	})
 	if err := r.Start(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -57,12 +58,7 @@ func Holding(text string) About {
 // Either means what one of some means.
 func Either(some ...About) About {
 	return func(r *http.Request, body string) bool {
-		for _, a := range some {
-			if a(r, body) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(some, func(a About) bool { return a(r, body) })
 	}
 }
 

@@ -74,8 +74,7 @@ func writeGRPC03(op a2a.Operation, params a2a.Value) (Request, error) {
 	if err := w(&message, params); err != nil {
 		return Request{}, err
 	}
-	name := methods03[op]
-	name = cmp.Or(name, op.MethodName(a2a.V1_0))
+	name := cmp.Or(methods03[op], op.MethodName(a2a.V1_0))
 	return Request{Method: "POST", Path: "/" + grpc.Service0_3 + "/" + name, Body: message.json()}, nil
 }
 

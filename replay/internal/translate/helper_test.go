@@ -123,8 +123,7 @@ func canonical(t testing.TB, body []byte) string {
 	if err := json.Unmarshal(body, &v); err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
-	text := must.Get(json.Marshal(v))(t)
-	return string(text)
+	return string(must.Get(json.Marshal(v))(t))
 }
 
 // sortedQuery returns a target with the parameters of its query in order.

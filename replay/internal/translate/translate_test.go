@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/translate"
 )
@@ -74,13 +76,9 @@ func compareSent(t *testing.T, name string, got, want *sent) {
 	if got.method != want.method || sortedQuery(t, got.target) != sortedQuery(t, want.target) {
 		t.Errorf("%s: got %s %s, want %s %s", name, got.method, got.target, want.method, want.target)
 	}
-	if g, w := canonical(t, got.body), canonical(t, want.body); g != w {
-		t.Errorf("%s: got\n%s\nwant\n%s", name, g, w)
-	}
+	expect.Equal(t, name, canonical(t, want.body), canonical(t, got.body))
 	for _, field := range []string{"Content-Type", "Accept", "A2A-Version"} {
-		if g, w := got.header.Get(field), want.header.Get(field); g != w {
-			t.Errorf("%s: %s is %q, want %q", name, field, g, w)
-		}
+		expect.Equal(t, name+": "+field, want.header.Get(field), got.header.Get(field))
 	}
 }
 
@@ -98,8 +96,7 @@ func TestThereAndBack(t *testing.T) {
 				if err != nil {
 					continue // TestCallIsWhatTheClientOfTheOtherProtocolSends knows which
 				}
-				between := decode(to.to(), "", there)
-				back, err := say(&between, there.header, from.to(), "")
+				back, err := say(new(decode(to.to(), "", there)), there.header, from.to(), "")
 				if err != nil {
 					t.Errorf("%s from %s to %s: back it %v", r.name, from, to, err)
 					continue
@@ -312,13 +309,9 @@ func TestReasons(t *testing.T) {
 func TestVersionIsItsOwn(t *testing.T) {
 	is := &sent{method: "GET", target: "/a2a/tasks/t?A2A-Version=99.9", header: http.Header{}}
 	call := decode(rest10, "", is)
-	got, err := say(&call, is.header, rpc10, "")
-	if err != nil || got.header.Get("A2A-Version") != "99.9" {
-		t.Errorf("over the other binding the version is lost: %+v, %v", got, err)
-	}
-	if _, err := say(&call, is.header, rpc03, ""); err == nil || !strings.Contains(err.Error(), `version "99.9"`) {
-		t.Errorf("in the other dialect it is said: %v", err)
-	}
+	expect.Equal(t, "over the other binding the version is lost",
+		"99.9", must.Get(say(&call, is.header, rpc10, ""))(t).header.Get("A2A-Version"))
+	expect.ErrorHas(t, "in the other dialect it is", `version "99.9"`, expect.Err(say(&call, is.header, rpc03, "")))
 }
 
 // Fields that have other names in the other dialect get them, and all else stays in its order.
@@ -328,20 +321,15 @@ func TestFields(t *testing.T) {
 		body: []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}`),
 	}
 	call := decode(rpc03, "", is)
-	r, err := translate.Call(&call, rest10, translate.Options{Fields: []translate.Field{
+	r := must.Get(translate.Call(&call, rest10, translate.Options{Fields: []translate.Field{
 		{"Authorization", "Bearer x"},
 		{"content-type", "application/json"},
 		{"X-A2A-Extensions", "https://e"},
 		{"Traceparent", "00-1"},
 		{"Accept", "*/*"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	want := "[{Authorization Bearer x} {A2A-Extensions https://e} {Traceparent 00-1} {Accept */*} {A2A-Version 1.0}]"
-	if got := fmt.Sprint(r.Fields); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect.Equal(t, "", want, fmt.Sprint(r.Fields))
 }
 
 // What no protocol names goes along where its client says so.

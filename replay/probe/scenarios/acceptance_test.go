@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/proxy/must"
+	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/refagent"
@@ -35,7 +36,7 @@ func threeAgents(t *testing.T, o refagent.Options, broken func(http.Handler) htt
 	var agents []*refagent.Agent
 	for _, name := range []string{"echo", "spec", "spec03"} {
 		o.Fault = ""
-		if slices.ContainsFunc(refagent.Faults(name), func(f refagent.Fault) bool { return f.Slug == fault }) {
+		if slices.ContainsFunc(refagent.Faults(name), func(f refagent.AgentFault) bool { return f.Slug == fault }) {
 			o.Fault = fault
 		}
 		a := must.Get(refagent.New(name, o))(t)
@@ -69,20 +70,26 @@ func isCell(r *probe.Result) bool { return slices.Contains(r.Scenario.Tags, "cel
 
 func TestAcceptance(t *testing.T) {
 	t.Parallel()
+	const of1 = 27
 	for _, tt := range []struct {
 		at       string // below the origin of the agents
 		parallel int
+		over     []client.Protocol // all if it is empty
+		cells    int
 	}{
-		{"", 1},
-		{"", 4},
-		{"/", 4},
-		{"/spec", 4},
-		{"/spec03/", 4},
-		{"/echo/.well-known/agent-card.json", 4},
+		{"", 1, []client.Protocol{client.JSONRPC10}, of1},
+		{"", 1, []client.Protocol{client.REST10}, of1},
+		{"", 1, []client.Protocol{client.JSONRPC03}, cells - 2*of1},
+		{"", 4, nil, cells},
+		{"/", 4, nil, cells},
+		{"/spec", 4, nil, cells},
+		{"/spec03/", 4, nil, cells},
+		{"/echo/.well-known/agent-card.json", 4, nil, cells},
 	} {
-		t.Run(fmt.Sprintf("%q, %d at a time", tt.at, tt.parallel), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%q, %d at a time, %v", tt.at, tt.parallel, tt.over), func(t *testing.T) {
 			t.Parallel()
-			report := acceptance(t, threeAgents(t, refagent.Options{}, nil)+tt.at, probe.Options{Parallel: tt.parallel})
+			o := probe.Options{Parallel: tt.parallel, Protocols: tt.over}
+			report := acceptance(t, threeAgents(t, refagent.Options{}, nil)+tt.at, o)
 			passed := 0
 			for _, r := range report.Results {
 				if r.Status != probe.Pass {
@@ -91,8 +98,8 @@ func TestAcceptance(t *testing.T) {
 					passed++
 				}
 			}
-			if passed != cells {
-				t.Errorf("%d of %d cells pass", passed, cells)
+			if passed != tt.cells {
+				t.Errorf("%d of %d cells pass", passed, tt.cells)
 			}
 		})
 	}

@@ -181,7 +181,7 @@ var brokenTests = []struct {
 	{name: "works on in 0.3", agent: "spec03", fault: "stream-nothing-after-final", want: "stream-nothing-after-end"},
 	{
 		name: "open for good", agent: "spec01", broken: openForGood, want: "stream-closes", only: streamIDs,
-		probes: probe.Options{Timeout: 2 * time.Second},
+		probes: probe.Options{Timeout: 3 * time.Second, Parallel: len(streamIDs)}, // each waits for the end
 	},
 	{name: "forgets", agent: "legacy", broken: forgetful, want: "stream-dropped"},
 	{
@@ -249,7 +249,7 @@ var brokenTests = []struct {
 	{
 		name: "tells nobody", agent: "spec01", agents: refagent.Options{Push: true}, want: "push-delivery",
 		broken: quiet("pushNotification"), only: []string{"push-delivery", "push-token"},
-		probes: probe.Options{Timeout: 2 * time.Second},
+		probes: probe.Options{Timeout: 2 * time.Second, Parallel: 2},
 	},
 	{
 		name: "delivers after deletion", agent: "spec03", agents: refagent.Options{Push: true}, want: "push-after-delete",
@@ -270,9 +270,10 @@ var (
 
 func TestBrokenAgentsFail(t *testing.T) {
 	t.Parallel()
-	for _, tt := range brokenTests {
+	for turn, tt := range brokenTests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			want := strings.Fields(tt.want)
 			o := tt.agents
 			o.Fault = tt.fault
 			if o.StepTime == 0 {
@@ -284,13 +285,12 @@ func TestBrokenAgentsFail(t *testing.T) {
 			if p.Timeout == 0 {
 				p.Timeout = 20 * time.Second
 			}
-			for _, s := range scenarios.Basics() {
-				if len(tt.only) == 0 || slices.Contains(tt.only, s.ID) {
-					p.Scenarios = append(p.Scenarios, s)
-				}
+			if len(tt.only) == 0 {
+				p.Scenarios = fewer(scenarios.Basics(), 4, turn, func(s *probe.Scenario) bool { return slices.Contains(want, s.ID) })
+			} else {
+				p.Scenarios = slices.DeleteFunc(scenarios.Basics(), func(s *probe.Scenario) bool { return !slices.Contains(tt.only, s.ID) })
 			}
 			report := must.Get(probe.Run(t.Context(), agenttest.Start(t, tt.agent, o, tt.broken), p))(t)
-			want := strings.Fields(tt.want)
 			failed := map[string]bool{}
 			for _, r := range report.Results {
 				if !r.Bad() {

@@ -141,6 +141,5 @@ func askAll(
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: time.Minute, Sink: kept, Client: c,
 	})
 	must.Do(t, err)
-	result := must.Get(engine.Run(t.Context(), rules.All, kept, nil))(t)
-	return report, result.Findings
+	return report, must.Get(engine.Run(t.Context(), rules.All, kept, nil))(t).Findings
 }

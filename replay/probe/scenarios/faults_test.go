@@ -22,6 +22,8 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
@@ -116,9 +118,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		t.Errorf("%s %s: %v", name, fault, err)
 		return shown{}
 	}
-	if err := sink.Close(); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, sink.Close())
 	result, err := engine.Run(t.Context(), rules.All, kept, nil)
 	if err != nil {
 		t.Error(err)
@@ -168,10 +168,7 @@ func reason(fault string) string {
 // fifth that is asked for; -run TestWhatShowsEachFault/AGENT takes those of an agent.
 func TestWhatShowsEachFault(t *testing.T) {
 	const golden = "faults.txt"
-	written, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(os.ReadFile(golden))(t)
 	found := map[string]string{} // lines of the table, by agent and fault
 	for line := range strings.Lines(string(written)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] != "#" {
@@ -189,9 +186,7 @@ func TestWhatShowsEachFault(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(table.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(table.String()), 0o644))
 	} else if diff := gocmp.Diff(table.String(), string(written)); diff != "" {
 		t.Errorf("the table has other faults than the agents (-want +got):\n%s", diff)
 	}

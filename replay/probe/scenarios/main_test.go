@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	paralleltest.AtOnce(16)
+	paralleltest.AtOnce(32)
 	debug.SetGCPercent(400) // what is alive is little, and short-lived
 	os.Exit(m.Run())
 }

@@ -2,15 +2,21 @@ package scenarios_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/client"
 	"a2atap/replay/internal/agenttest"
+	"a2atap/replay/probe"
+	"a2atap/replay/probe/scenarios"
 	"a2atap/replay/probe/scenarios/internal/streaming"
+	"a2atap/replay/refagent"
 )
 
 func TestStreamScenariosFail(t *testing.T) {
@@ -106,4 +112,51 @@ func TestParallelScenariosFail(t *testing.T) {
 			twist: tied,
 		},
 	})
+}
+
+// late is an agent that takes up a request for the stream of a task only when the task has been canceled. Over HTTP it
+// has begun to answer before.
+func late(next http.Handler) http.Handler {
+	canceled := make(chan struct{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := agenttest.Body(r)
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/CancelTask"), agenttest.RPC("tasks/cancel")(r, asked):
+			defer close(canceled)
+		case strings.HasSuffix(r.URL.Path, "/TaskSubscription"):
+			<-canceled
+		case agenttest.RPC("tasks/resubscribe")(r, asked):
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			<-canceled
+			io.WriteString(w, "data: ")
+			agenttest.RPCAnswer(w, asked, "error", map[string]any{"code": -32004, "message": "the task has ended"})
+			io.WriteString(w, "\n\n")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Whether a client that was refused had come before its task was canceled cannot be told.
+func TestSubscribedTooLate(t *testing.T) {
+	t.Parallel()
+	for _, binding := range []string{"jsonrpc", "grpc"} {
+		t.Run(binding, func(t *testing.T) {
+			t.Parallel()
+			o := refagent.Options{StepTime: 2 * time.Millisecond, Bindings: []string{binding}}
+			report := must.Get(probe.Run(t.Context(), agenttest.Start(t, "spec03", o, late), probe.Options{
+				Drive: probe.Scripted, Timeout: must.Patience,
+				Scenarios: slices.DeleteFunc(scenarios.Basics(), func(s *probe.Scenario) bool { return s.ID != "stream-resubscribe" }),
+			}))(t)
+			for _, r := range report.Results {
+				if r.Status != probe.Unproved || !strings.Contains(r.Message, "nothing had come for") {
+					t.Errorf("%s: %s, %s\n%s", r.Test, r.Status, r.Message, r.Answer)
+				}
+			}
+			if len(report.Results) != 1 {
+				t.Errorf("%d results", len(report.Results))
+			}
+		})
+	}
 }

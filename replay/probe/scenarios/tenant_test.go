@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/must"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -45,12 +46,9 @@ func TestTenantScenariosFail(t *testing.T) {
 func TestFaithfulAgentWithTenantsPasses(t *testing.T) {
 	t.Parallel()
 	url := agenttest.Start(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}, StepTime: 5 * time.Millisecond})
-	report, err := probe.Run(t.Context(), url, probe.Options{
+	report := must.Get(probe.Run(t.Context(), url, probe.Options{
 		Scenarios: suite(t, scenarios.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	passed := 0
 	for _, r := range report.Results {
 		if r.Bad() {

@@ -61,9 +61,7 @@ func TestFileKeeps(t *testing.T) {
 	f = open(t, name)
 	got := []string{all(t, f, "spec"), all(t, f, "spec/acme"), all(t, f, "nobody")}
 	expect.Same(t, "after opening again", []string{"a=2 b=3", "b=", ""}, got)
-	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("got %v, %v, want mode 600", info.Mode(), err)
-	}
+	expect.Equal(t, "", 0o600, must.Get(os.Stat(name))(t).Mode().Perm())
 }
 
 // What Each calls may put: an agent stores tasks that it fails while it takes them up.
@@ -126,21 +124,16 @@ func TestForeignFiles(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "tasks.db")
 			must.Do(t, tt.make(name))
 			before := must.Get(os.ReadFile(name))(t)
-			if _, err := filestore.Open(name); !errors.Is(err, tt.want) {
-				t.Errorf("got %v, want %v", err, tt.want)
-			}
+			expect.ErrorIs(t, "", tt.want, expect.Err(filestore.Open(name)))
 			after, err := os.ReadFile(name)
 			if err != nil || !bytes.Equal(before, after) {
 				t.Errorf("the file was changed; %v", err)
 			}
 		})
 	}
-	if _, err := filestore.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("a directory: got %v", err)
-	}
-	if _, err := filestore.Open(filepath.Join(t.TempDir(), "no", "tasks.db")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no directory: got %v", err)
-	}
+	expect.ErrorHas(t, "a directory", "is a directory", expect.Err(filestore.Open(t.TempDir())))
+	expect.ErrorIs(t, "no directory",
+		os.ErrNotExist, expect.Err(filestore.Open(filepath.Join(t.TempDir(), "no", "tasks.db"))))
 }
 
 // An empty file is as good as none.
@@ -170,9 +163,8 @@ func TestCutFiles(t *testing.T) {
 		must.Do(t, os.WriteFile(name, whole[:size], 0o600))
 		f, err := filestore.Open(name)
 		if err == nil {
-			if strings.Count(all(t, f, "spec"), "=") != 60 {
-				t.Errorf("cut to %d bytes: tasks are missing", size)
-			}
+			expect.Equal(t, fmt.Sprintf("cut to %d bytes: tasks are missing", size),
+				60, strings.Count(all(t, f, "spec"), "="))
 			f.Close()
 			continue
 		}
@@ -204,9 +196,7 @@ func TestChangedBytes(t *testing.T) {
 			found++
 			continue
 		}
-		if got := all(t, f, "spec"); got != want {
-			t.Errorf("byte %d is changed, and this is read: %s", at, got)
-		}
+		expect.Equal(t, fmt.Sprintf("byte %d is changed, and this is read", at), want, all(t, f, "spec"))
 		f.Close()
 	}
 	if found == 0 {

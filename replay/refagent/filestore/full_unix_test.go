@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -29,11 +30,7 @@ func TestFullDisk(t *testing.T) {
 	large := []byte(strings.Repeat("x", 1<<20))
 	failure := f.Put("spec", "b", large)
 	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
-	if failure == nil || !strings.Contains(failure.Error(), "file too large") {
-		t.Errorf("got %v", failure)
-	}
-	if got := all(t, f, "spec"); got != "a=1" {
-		t.Errorf("got %s", got)
-	}
+	expect.ErrorHas(t, "", "file too large", failure)
+	expect.Equal(t, "", "a=1", all(t, f, "spec"))
 	put(t, f, "spec", "b", string(large))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/align"
 )
 
@@ -36,9 +37,7 @@ func TestLines(t *testing.T) {
 		{"x a b y", "a b", "-x =a =b -y"},
 	} {
 		a, b := strings.Fields(c.a), strings.Fields(c.b)
-		if got := draw(a, b, align.Lines(a, b)); got != c.want {
-			t.Errorf("%q and %q: %s, want %s", c.a, c.b, got, c.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q and %q", c.a, c.b), c.want, draw(a, b, align.Lines(a, b)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package chart_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -93,9 +94,7 @@ func TestLadderOfAnyWidth(t *testing.T) {
 			at(0, "traveller", "booker", "SendMessage 京都"), at(1, "booker", "booker", ""),
 			at(2, "", "traveller", "x"),
 		}, width)
-		if len(lines) != 4 {
-			t.Errorf("at %d there are %d lines", width, len(lines))
-		}
+		expect.Equal(t, fmt.Sprintf("lines at %d", width), 4, len(lines))
 	}
 }
 

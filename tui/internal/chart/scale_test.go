@@ -1,11 +1,12 @@
 package chart
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"a2atap/proxy/expect"
 )
 
 func TestAxis(t *testing.T) {
@@ -25,9 +26,7 @@ func TestAxis(t *testing.T) {
 		if c.columns > 1 && !strings.HasPrefix(got, "0s") || len(got) > c.columns {
 			t.Errorf("the axis of %v is %q", c.total, got)
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("the axis of %v, -want +got:\n%s", c.total, diff)
-		}
+		expect.Same(t, fmt.Sprintf("the axis of %v", c.total), c.want, got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/command"
 )
 
@@ -74,9 +75,7 @@ func TestHistory(t *testing.T) {
 		for _, line := range []string{"goto 5", "filter is:open", "theme dark", " ", "goto 5"} {
 			h.Add(line)
 		}
-		if got := walk(&h, c.typed, c.steps); got != c.want {
-			t.Errorf("%s from %q leads to %q, want %q", c.steps, c.typed, got, c.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s from %q leads to", c.steps, c.typed), c.want, walk(&h, c.typed, c.steps))
 	}
 }
 
@@ -85,9 +84,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range 1000 {
 		h.Add(fmt.Sprint("goto ", i))
 	}
-	if got := walk(&h, "", strings.Repeat("^", 1000)); got != "goto 800" {
-		t.Errorf("the oldest line is %q, want goto 800", got)
-	}
+	expect.Equal(t, "the oldest line", "goto 800", walk(&h, "", strings.Repeat("^", 1000)))
 }
 
 func TestComplete(t *testing.T) {
@@ -95,9 +92,7 @@ func TestComplete(t *testing.T) {
 	if want := []string{"dark", "Dim"}; !slices.Equal(c.Words, want) {
 		t.Fatalf("d may be %q, want %q", c.Words, want)
 	}
-	if c.Chosen() != -1 {
-		t.Errorf("%d is chosen before anything was", c.Chosen())
-	}
+	expect.Equal(t, "what is chosen before anything was", -1, c.Chosen())
 	var lines []string
 	for _, step := range []int{1, 1, 1, 1, -1, -1} {
 		line, ok := c.Next(step)

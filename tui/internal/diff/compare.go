@@ -19,10 +19,10 @@ import (
 
 // A Side is one of the two things that are compared: an exchange, or a task.
 type Side struct {
-	Seq    uint64     // the exchange, or one of the task
-	IsTask bool       // all that is about the same task
-	Other  *load.Part // exchanges of another capture; nil if they are of the one that is shown
-	Name   string     // of the side where other is not nil
+	Seq    uint64          // the exchange, or one of the task
+	IsTask bool            // all that is about the same task
+	Other  *load.Selection // exchanges of another capture; nil if they are of the one that is shown
+	Name   string          // of the side where other is not nil
 }
 
 // Words names the side in short: an exchange by its number.
@@ -59,7 +59,7 @@ func compareSides(
 ) tea.Cmd {
 	return func() tea.Msg {
 		msg := compared{ticket: ticket}
-		var sides [2]*load.Part
+		var sides [2]*load.Selection
 		var names [2]string
 		for i, s := range []Side{was, now} {
 			if sides[i], names[i], msg.err = readSide(ctx, l, s, found); msg.err != nil {
@@ -85,7 +85,7 @@ func compareSides(
 }
 
 // readSide reads what is to be compared, and names it.
-func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]analysis.Finding) (*load.Part, string, error) {
+func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]analysis.Finding) (*load.Selection, string, error) {
 	if s.Other != nil {
 		return s.Other, s.Name, nil
 	}
@@ -99,7 +99,7 @@ func readSide(ctx context.Context, l *load.Loader, s Side, found map[uint64][]an
 			name = "task " + panel.ShortID(task)
 		}
 	}
-	p, err := l.Part(ctx, seqs, found)
+	p, err := l.Select(ctx, seqs, found)
 	return p, name, err
 }
 
@@ -151,7 +151,7 @@ func WrapReport(l style.Line, columns int) []style.Line {
 
 // layBesides lays both sides out line by line: exchanges that were compared stand beside each other, ids are renamed by
 // where they appear first.
-func layBesides(ctx context.Context, l *load.Loader, a, b *load.Part, r *report.Report) ([]row, error) {
+func layBesides(ctx context.Context, l *load.Loader, a, b *load.Selection, r *report.Report) ([]row, error) {
 	was, now := newLaidOut(l), newLaidOut(l)
 	var rows []row
 	if len(a.Chosen) == 1 && len(b.Chosen) == 1 || len(r.Lines) == 0 {
@@ -172,9 +172,9 @@ func layBesides(ctx context.Context, l *load.Loader, a, b *load.Part, r *report.
 }
 
 // inOrder lays out two sides of one exchange each, whether or not they could be compared by meaning.
-func inOrder(ctx context.Context, l *load.Loader, was, now *laidOut, a, b *load.Part) ([]row, error) {
+func inOrder(ctx context.Context, l *load.Loader, was, now *laidOut, a, b *load.Selection) ([]row, error) {
 	var texts [2][]style.Line
-	for i, side := range []*load.Part{a, b} {
+	for i, side := range []*load.Selection{a, b} {
 		out := []*laidOut{was, now}[i]
 		for _, seq := range slices.Sorted(maps.Keys(side.Chosen)) {
 			lines, err := out.exchange(ctx, side, seq)

@@ -2,12 +2,14 @@ package find_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/tui/internal/find"
 )
@@ -42,9 +44,7 @@ func TestIn(t *testing.T) {
 		{"an expression that matches nothing", "/x*/", "abc", "abc"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := found(t, c.pattern, c.line, (*find.Pattern).In); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			expect.Equal(t, "", c.want, found(t, c.pattern, c.line, (*find.Pattern).In))
 		})
 	}
 }
@@ -63,9 +63,7 @@ func TestInJSON(t *testing.T) {
 		{"a backslash at the end", "a", `"a\`, `"[a]\`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := found(t, c.pattern, c.line, (*find.Pattern).InJSON); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			expect.Equal(t, "", c.want, found(t, c.pattern, c.line, (*find.Pattern).InJSON))
 		})
 	}
 }
@@ -100,9 +98,7 @@ func TestAbsent(t *testing.T) {
 		{"/kyoto/", "abc", false},
 	} {
 		p := must.Get(find.Parse(c.pattern))(t)
-		if got := p.Absent([]byte(c.raw)); got != c.want {
-			t.Errorf("%q is absent from %q: %v, want %v", c.pattern, c.raw, got, c.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q is absent from %q", c.pattern, c.raw), c.want, p.Absent([]byte(c.raw)))
 	}
 }
 

@@ -1,11 +1,11 @@
 package ladder
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/chart"
 	"a2atap/tui/internal/tuitest"
 	"a2atap/tui/load"
@@ -62,7 +62,5 @@ func TestWaterfallOfALongStream(t *testing.T) {
 		t.Errorf("got %d events of %d, without %v", len(l.events), l.count, l.skipped)
 	}
 	want := "100 events from 0.0ms to 1m39.0s, those from 9.000s to 1m30.0s are not drawn"
-	if got := l.times(); !strings.Contains(got, want) {
-		t.Errorf("it says %q", got)
-	}
+	expect.Contains(t, "it says", want, l.times())
 }

@@ -49,9 +49,7 @@ func TestMayBelong(t *testing.T) {
 	}
 	for root, want := range map[uint64]string{1: "[4 5]", 2: "[4 5]", 4: "[]", 6: "[]"} {
 		seqs, _ := ix.Exchanges(root, 10)
-		if got := fmt.Sprint(mayBelong(ix, seqs)); got != want {
-			t.Errorf("to %d may belong %s, want %s", root, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("to %d may belong", root), want, fmt.Sprint(mayBelong(ix, seqs)))
 	}
 	ix.Put(workflow.Link{Exchange: 5, Parent: 2, By: workflow.ByTask}) // more is known of it
 	if got := fmt.Sprint(mayBelong(ix, []uint64{1, 3}), firstOf([]uint64{1, 2, 3, 4, 5, 6})); got != "[4]1, 2, 3, 4, …" {

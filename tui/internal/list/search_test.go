@@ -1,6 +1,7 @@
 package list
 
 import (
+	"fmt"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -72,9 +73,7 @@ func TestSearchKnowsWhatItSearched(t *testing.T) {
 				}
 			}
 		}
-		if h.left(exchanges) != 0 {
-			t.Errorf("began at %d: %d are left", began, h.left(exchanges))
-		}
+		expect.Equal(t, fmt.Sprintf("began at %d: left", began), 0, h.left(exchanges))
 		h.end()
 	}
 }

@@ -349,8 +349,8 @@ func tableFrom(l *load.Loader, r *sorting.Table, answer *tableRead, end time.Tim
 }
 
 // sortedExchange returns what sorting needs of an exchange.
-func sortedExchange(s *summary.Summary) sorting.Exchange {
-	e := sorting.Exchange{
+func sortedExchange(s *summary.Summary) sorting.Facts {
+	e := sorting.Facts{
 		Started: s.Started, Took: s.Took, Size: max(s.RequestSize, 0) + max(s.ResponseSize, 0), State: s.State,
 		Task: only(s.Task, s.Tasks), Context: only("", s.Contexts), Failed: s.Failed(),
 	}

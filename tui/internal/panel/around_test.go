@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"a2atap/proxy/expect"
 )
 
 func TestAround(t *testing.T) {
@@ -26,8 +28,6 @@ func TestAround(t *testing.T) {
 			}
 			got = append(got, word)
 		}
-		if words := strings.Join(got, " "); words != c.want {
-			t.Errorf("around %d of %d, step %d: %q, want %q", c.at, c.n, c.step, words, c.want)
-		}
+		expect.Equal(t, fmt.Sprintf("around %d of %d, step %d", c.at, c.n, c.step), c.want, strings.Join(got, " "))
 	}
 }

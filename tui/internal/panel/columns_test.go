@@ -1,6 +1,7 @@
 package panel_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/expect"
 	"a2atap/tui/internal/panel"
 	"a2atap/tui/internal/style"
 	"a2atap/tui/load"
@@ -59,9 +61,7 @@ func TestColumns(t *testing.T) {
 			}
 			at += len(name)
 		}
-		if rest := strings.TrimSpace(heading[at:]); rest != "" {
-			t.Errorf("at %d columns there is %q too", c.width, rest)
-		}
+		expect.Equal(t, fmt.Sprintf("at %d columns, what is there too", c.width), "", strings.TrimSpace(heading[at:]))
 	}
 	for columns := range 300 {
 		c := panel.ColumnsOf(columns, 1_000_000)
@@ -117,9 +117,7 @@ func TestStatesHaveSignsAndColours(t *testing.T) {
 	} {
 		columns := panel.ColumnsOf(70, 8)
 		got := columns.Add(style.Line{}, &c.e).Spans[2:]
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(style.Span{})); diff != "" {
-			t.Errorf("%+v, -want +got:\n%s", c.e, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%+v", c.e), c.want, got, cmp.AllowUnexported(style.Span{}))
 	}
 }
 
@@ -135,9 +133,7 @@ func TestOutcomesInLittleRoom(t *testing.T) {
 	for room, want := range map[int]string{
 		0: "✓ 5f0c8a6e… completed, 7 events", 31: "✓ 5f0c8a6e… completed, 7 events", 30: "✓ completed, 7 events",
 	} {
-		if got := panel.Outcome(&e, room).String(); got != want {
-			t.Errorf("in %d columns %q, want %q", room, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("in %d columns", room), want, panel.Outcome(&e, room).String())
 	}
 	open := load.Entry{Outcome: []summary.Word{
 		{Text: "5f0c8a6e…"},

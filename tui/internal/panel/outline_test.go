@@ -24,9 +24,7 @@ func TestOutline(t *testing.T) {
 	}
 	o.Set(lines, 6)
 	sees("at first b is folded", 0, 1, 2, 4, 5, 6)
-	if o.Cursor != 5 {
-		t.Errorf("the cursor is in row %d, want 5", o.Cursor)
-	}
+	expect.Equal(t, "the cursor is in row", 5, o.Cursor)
 	o.Move(2)
 	o.Fold()
 	sees("b unfolded", 0, 1, 2, 3, 4, 5, 6)
@@ -37,9 +35,7 @@ func TestOutline(t *testing.T) {
 	}
 	o.Reveal(3)
 	sees("what is in b revealed", 0, 1, 2, 3, 4, 5)
-	if o.Cursor != 3 {
-		t.Errorf("the cursor is in row %d, want 3", o.Cursor)
-	}
+	expect.Equal(t, "the cursor is in row", 3, o.Cursor)
 	o.FoldAll()
 	o.FoldAll()
 	sees("all folded and unfolded", 0, 1, 2, 3, 4, 5, 6)

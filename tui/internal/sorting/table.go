@@ -13,8 +13,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Exchange is what a Table keeps of an exchange.
-type Exchange struct {
+// Facts is what a Table keeps of an exchange.
+type Facts struct {
 	Started time.Time     // zero if not known
 	Took    time.Duration // capture.NotKnown if it has not ended
 	Size    int64         // bytes of the bodies on the wire
@@ -45,7 +45,7 @@ const failedBit = 0x80
 func (r *Table) Len() uint64 { return uint64(len(r.state)) }
 
 // Put keeps an exchange, in place of what was kept of it before. Numbers count from 1.
-func (r *Table) Put(seq uint64, x Exchange) {
+func (r *Table) Put(seq uint64, x Facts) {
 	if seq == 0 {
 		return
 	}

@@ -21,7 +21,7 @@ var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 func sample() *Table {
 	r := &Table{}
 	put := func(seq uint64, start, took time.Duration, size int64, context, task string, s a2a.State) {
-		r.Put(seq, Exchange{
+		r.Put(seq, Facts{
 			Started: dawn.Add(start), Took: took, Size: size, Context: context, Task: task, State: s,
 			Failed: s == a2a.Failed,
 		})
@@ -197,7 +197,7 @@ func TestRowsAndExchanges(t *testing.T) {
 		r := &Table{}
 		n := 1 + random.IntN(60)
 		for seq := range n {
-			x := Exchange{Started: dawn.Add(time.Duration(random.IntN(1000))), Took: time.Duration(random.IntN(9) - 1)}
+			x := Facts{Started: dawn.Add(time.Duration(random.IntN(1000))), Took: time.Duration(random.IntN(9) - 1)}
 			if k := random.IntN(4); k > 0 {
 				x.Context = fmt.Sprint("c", k)
 			}
@@ -267,9 +267,7 @@ func TestIDs(t *testing.T) {
 	if a == b || len(d.of(a)) > longID || d.number("") != 0 || d.of(0) != "" {
 		t.Errorf("two long ids are %d %d, of %d bytes", a, b, len(d.of(a)))
 	}
-	if then.of(7) != "task-6" {
-		t.Errorf("the seventh is %q", then.of(7))
-	}
+	expect.Equal(t, "the seventh", "task-6", then.of(7))
 }
 
 func TestArrangeEnds(t *testing.T) {
@@ -285,9 +283,7 @@ func TestArrangeEnds(t *testing.T) {
 
 // What the documentation says of memory.
 func TestSizes(t *testing.T) {
-	if n := unsafe.Sizeof(group{}); n != 64 {
-		t.Errorf("a heading takes %d bytes", n)
-	}
+	expect.Equal(t, "bytes of a heading", 64, unsafe.Sizeof(group{}))
 }
 
 // million returns what is known of a million exchanges: four a task, two tasks a context.
@@ -295,7 +291,7 @@ func million() *Table {
 	r := &Table{}
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range uint64(1_000_000) {
-		r.Put(n+1, Exchange{
+		r.Put(n+1, Facts{
 			Started: dawn.Add(time.Duration(n) * time.Millisecond), Took: time.Duration(random.IntN(1e9)),
 			Size: int64(random.IntN(1e6)), Task: fmt.Sprintf("5f0c8a6e-%012d", n/4), Context: fmt.Sprintf("c-%012d", n/8),
 			State: a2a.Completed,

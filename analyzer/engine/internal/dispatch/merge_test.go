@@ -8,7 +8,6 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 )
 
 // severities returns those of findings, in their order.
@@ -37,9 +36,7 @@ func TestScopeHidesNothingWorse(t *testing.T) {
 			})
 			r.Once = scope
 			c := &enginetest.Conversation{T: t}
-			c.Open("planner", enginetest.RPCHead)
-			c.Ask(enginetest.Send)
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+			c.Stream("planner")
 			for k := range test.broken {
 				c.Event(k+1, enginetest.Working)
 			}
@@ -112,9 +109,7 @@ func TestCoverIsNeverMilder(t *testing.T) {
 	inner.Once, outer.Once = analysis.PerExchange, analysis.PerExchange
 	middle.Covers, outer.Covers = []string{"inner"}, []string{"middle"}
 	c := &enginetest.Conversation{T: t}
-	c.Open("planner", enginetest.RPCHead)
-	c.Ask(enginetest.Send)
-	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Stream("planner")
 	for k := range 4 {
 		c.Event(k+1, enginetest.Working)
 	}

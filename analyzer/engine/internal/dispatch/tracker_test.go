@@ -66,9 +66,7 @@ func TestOrder(t *testing.T) {
 		want = append(want, "z takes "+kind, "a takes "+kind)
 	}
 	expect.Same(t, "order", want, pages)
-	if got := e.Counts().Forgotten; got != 2 {
-		t.Errorf("%d are forgotten, want what both trackers say", got)
-	}
+	expect.Equal(t, "forgotten", 2, e.Counts().Forgotten)
 }
 
 // What a tracker observes is seen when all trackers have taken what it was made of.

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 const foundCard = `{"name":"Booker","version":"1","protocolVersion":"0.3.0","url":"http://booker:9001/rpc",` +
@@ -69,9 +70,7 @@ func TestCardFoundByContent(t *testing.T) {
 			d := reading.NewDescriber()
 			d.Request(x, nil)
 			key := capture.Key{Kind: "operation", Value: a2a.GetCard.String()}
-			if got := slices.Contains(d.Response(x, nil).Keys, key); got != test.want {
-				t.Errorf("it can be found as a card: %v", got)
-			}
+			expect.Equal(t, "it can be found as a card", test.want, slices.Contains(d.Response(x, nil).Keys, key))
 		})
 	}
 }

@@ -145,7 +145,7 @@ func (in *openExchange) unopened() string {
 }
 
 // notPassedOn reports whether a recorder has refused what a client sent.
-func notPassedOn(f *capture.Fault) bool {
+func notPassedOn(f *capture.TransportFault) bool {
 	return f.Side == "client" && (f.Kind == "refused" || f.Kind == "not-http")
 }
 

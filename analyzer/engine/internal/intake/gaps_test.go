@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // Where the record has a gap, nothing is said that the gap could explain, and the loss is counted once.
@@ -41,7 +42,7 @@ func TestGaps(t *testing.T) {
 		{"no end", func(c *enginetest.Conversation) {
 			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
 				capture.ResponseBody{Data: []byte(enginetest.Working)},
-				capture.Closed{Fault: &capture.Fault{Kind: "truncated", Side: "agent"}})
+				capture.Closed{Fault: &capture.TransportFault{Kind: "truncated", Side: "agent"}})
 		}, 0, 0},
 		{"a coding that nobody knows", func(c *enginetest.Conversation) {
 			c.Add(capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Encoding: x-own\r\n\r\n")})
@@ -56,12 +57,8 @@ func TestGaps(t *testing.T) {
 			test.steps(c)
 			answers := 0
 			e, _ := c.Judge(enginetest.Rule("r", analysis.AnswerSeen, func(*analysis.Pass) { answers++ }))
-			if answers != test.answers {
-				t.Errorf("%d answers were observed, want %d", answers, test.answers)
-			}
-			if got := e.Counts().Lost; got != test.lost {
-				t.Errorf("%d exchanges count as lost, want %d", got, test.lost)
-			}
+			expect.Equal(t, "answers were observed", test.answers, answers)
+			expect.Equal(t, "exchanges count as lost", test.lost, e.Counts().Lost)
 		})
 	}
 }
@@ -82,7 +79,7 @@ func TestRequestThatNeverCameWhole(t *testing.T) {
 	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[:20])},
 		capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
 	c.Event(1, enginetest.Working)
-	c.Add(capture.Closed{Fault: &capture.Fault{Kind: "reset", Side: "client"}})
+	c.Add(capture.Closed{Fault: &capture.TransportFault{Kind: "reset", Side: "client"}})
 	if _, found := c.Judge(
 		enginetest.Rule("r", analysis.AnswerSeen|analysis.EventSeen|analysis.StreamEnded, enginetest.At(enginetest.Here)),
 	); len(found) > 0 {
@@ -136,9 +133,7 @@ func TestGapsOfStreams(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := &enginetest.Conversation{T: t}
-			c.Open("planner", enginetest.RPCHead)
-			c.Ask(enginetest.Send)
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+			c.Stream("planner")
 			test.events(c)
 			c.Add(capture.ResponseEnd{}, capture.Closed{})
 			var gap, seen bool
@@ -163,19 +158,19 @@ func TestHowStreamsEnd(t *testing.T) {
 		{"as framed", []capture.What{capture.ResponseEnd{}, capture.Closed{}}, false, 1, true, false},
 		{
 			"broken",
-			[]capture.What{capture.Closed{Fault: &capture.Fault{Kind: "reset", Side: "agent"}}},
+			[]capture.What{capture.Closed{Fault: &capture.TransportFault{Kind: "reset", Side: "agent"}}},
 			false, 1, false,
 			false,
 		},
 		{
 			"client left",
-			[]capture.What{capture.ResponseEnd{}, capture.Closed{Fault: &capture.Fault{Kind: "client-left", Side: "client"}}},
+			[]capture.What{capture.ResponseEnd{}, capture.Closed{Fault: &capture.TransportFault{Kind: "client-left", Side: "client"}}},
 			false, 1, false, false,
 		},
 		{"interrupted", []capture.What{capture.Closed{Interrupted: true}}, false, 1, false, true},
 		{
 			"shut down",
-			[]capture.What{capture.Closed{Fault: &capture.Fault{Kind: "shutdown", Side: "proxy"}}},
+			[]capture.What{capture.Closed{Fault: &capture.TransportFault{Kind: "shutdown", Side: "proxy"}}},
 			false, 1, false,
 			true,
 		},
@@ -185,9 +180,7 @@ func TestHowStreamsEnd(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := &enginetest.Conversation{T: t}
-			c.Open("planner", enginetest.RPCHead)
-			c.Ask(enginetest.Send)
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+			c.Stream("planner")
 			c.Event(1, enginetest.Working)
 			c.Add(test.end...)
 			var ends []analysis.StreamEnd

@@ -2,11 +2,13 @@ package intake
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"a2atap/analyzer/engine/internal/dispatch"
 	"a2atap/analyzer/engine/internal/tally"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
 )
 
 // What the reader holds of bodies is bounded over all exchanges that are open, whatever they are decoded to, and given
@@ -41,9 +43,7 @@ func TestHeldBodiesAreBounded(t *testing.T) {
 		step(seq, capture.Closed{}, nil)
 		r.Forget()
 	}
-	if r.held != 0 {
-		t.Errorf("when all exchanges are over, %d bytes count as held", r.held)
-	}
+	expect.Equal(t, "bytes that count as held when all exchanges are over", 0, r.held)
 }
 
 func TestUnreleased(t *testing.T) {
@@ -52,9 +52,7 @@ func TestUnreleased(t *testing.T) {
 		"1.1": true, "2": true, "2.0": true, "v1.2": true, "99.0": true,
 	}
 	for version, want := range tests {
-		if got := unreleased(version); got != want {
-			t.Errorf("unreleased(%q) = %v, want %v", version, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("unreleased(%q)", version), want, unreleased(version))
 	}
 }
 

@@ -52,7 +52,7 @@ func (in *openExchange) answeredWhole() bool {
 }
 
 // faulted returns how a call came out that has no answer, or only a part of it.
-func (in *openExchange) faulted(f *capture.Fault) analysis.Outcome {
+func (in *openExchange) faulted(f *capture.TransportFault) analysis.Outcome {
 	switch f.Side {
 	case "agent":
 		return analysis.Outcome{Failure: analysis.FaultName(f)}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/expect"
 )
 
 // As which link one is counted does not depend on what was asked before, also when there are too many.
@@ -29,7 +30,5 @@ func TestCountedIsLookedUp(t *testing.T) {
 			}
 		}
 	}
-	if len(n.named) != maxLinks {
-		t.Errorf("%d links are counted by themselves, want %d", len(n.named), maxLinks)
-	}
+	expect.Equal(t, "links are counted by themselves", maxLinks, len(n.named))
 }

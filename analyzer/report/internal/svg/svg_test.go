@@ -67,9 +67,7 @@ func TestDeepTree(t *testing.T) {
 	for i := range 200 {
 		tree.Rows = append(tree.Rows, svg.Row{Depth: i, Number: "1", Text: "down"})
 	}
-	if got := strings.Count(tree.String(), "<text"); got != 200 {
-		t.Errorf("%d of 200 rows are drawn", got)
-	}
+	expect.Equal(t, "rows that are drawn", 200, strings.Count(tree.String(), "<text"))
 }
 
 // Whatever a text holds, a drawing consists of what drawings are made of, and leads nowhere but into its page.

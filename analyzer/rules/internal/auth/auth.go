@@ -19,18 +19,17 @@ var Credentials = rule.Family{
 	On:       analysis.OutcomeSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	AuthCredentialsSent,
-	AuthNotEnforced,
-	AuthWWWAuthenticate,
-	AuthSchemeUndeclared,
-	AuthUndeclared,
-	AuthExtendedCardClient,
-	AuthExtendedCardServer,
-	AuthErrorNoLeak,
+	authCredentialsSent,
+	authNotEnforced,
+	authWWWAuthenticate,
+	authSchemeUndeclared,
+	authUndeclared,
+	authExtendedCardClient,
+	authExtendedCardServer,
+	authErrorNoLeak,
 )
 
-// AuthCredentialsSent reports a request without what the card asks for.
-var AuthCredentialsSent = &analysis.Rule{
+var authCredentialsSent = &analysis.Rule{
 	ID:       "auth-credentials-sent",
 	Title:    "request without the credentials that the card asks for",
 	Category: analysis.Interop,
@@ -67,8 +66,7 @@ first request of each client at an endpoint is reported.`,
 	},
 }
 
-// AuthNotEnforced reports a call that succeeds without the credentials that the card asks for.
-var AuthNotEnforced = &analysis.Rule{
+var authNotEnforced = &analysis.Rule{
 	ID:       "auth-not-enforced",
 	Title:    "call without credentials answered, though the card asks for them",
 	Category: analysis.Interop,
@@ -101,8 +99,7 @@ of other programs that may leave credentials out. The first call at an endpoint 
 	},
 }
 
-// AuthWWWAuthenticate reports a 401 that does not say how to authenticate.
-var AuthWWWAuthenticate = &analysis.Rule{
+var authWWWAuthenticate = &analysis.Rule{
 	ID:       "auth-www-authenticate",
 	Title:    "401 without WWW-Authenticate",
 	Category: analysis.ErrorHandling,
@@ -145,8 +142,7 @@ func refusedAsBefore0_1(p *analysis.Pass) bool {
 		(x.Endpoint.Declared | x.Endpoint.Answered).Intersect(a2a.Of(a2a.V0_2, a2a.V0_3)).Empty()
 }
 
-// AuthSchemeUndeclared reports an Authorization scheme that the card does not have.
-var AuthSchemeUndeclared = &analysis.Rule{
+var authSchemeUndeclared = &analysis.Rule{
 	ID:       "auth-scheme-undeclared",
 	Title:    "Authorization scheme that the card does not declare",
 	Category: analysis.Interop,
@@ -181,8 +177,7 @@ OpenID Connect stand for Bearer and DPoP. The first request of each client at an
 	},
 }
 
-// AuthUndeclared reports a call that is refused for want of credentials which the card does not ask for.
-var AuthUndeclared = &analysis.Rule{
+var authUndeclared = &analysis.Rule{
 	ID:       "auth-undeclared",
 	Title:    "credentials asked for that the card does not declare",
 	Category: analysis.Interop,
@@ -219,8 +214,7 @@ way; other statuses than 401 and, over gRPC, UNAUTHENTICATED. The first such ans
 	},
 }
 
-// AuthExtendedCardClient reports an extended card asked for without credentials.
-var AuthExtendedCardClient = &analysis.Rule{
+var authExtendedCardClient = &analysis.Rule{
 	ID:       "auth-extended-card-client",
 	Title:    "extended card asked for without credentials",
 	Category: analysis.AgentCard,
@@ -252,8 +246,7 @@ leave credentials out.`,
 	},
 }
 
-// AuthExtendedCardServer reports an extended card given to anybody.
-var AuthExtendedCardServer = &analysis.Rule{
+var authExtendedCardServer = &analysis.Rule{
 	ID:       "auth-extended-card-server",
 	Title:    "extended card handed out without credentials",
 	Category: analysis.AgentCard,
@@ -283,8 +276,7 @@ which no request shows; HARs of other programs that may leave credentials out.`,
 	},
 }
 
-// AuthErrorNoLeak reports a task whose existence is told to those who may not see it.
-var AuthErrorNoLeak = &analysis.Rule{
+var authErrorNoLeak = &analysis.Rule{
 	ID:       "auth-error-no-leak",
 	Title:    "403 for a task that belongs to somebody else",
 	Category: analysis.ErrorHandling,

@@ -17,14 +17,13 @@ var Tasks = rule.Family{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.6.1", a2a.V1_0),
 }.Of(
-	AuthRequiredHasMessage,
-	AuthRequiredHasMessage0x,
-	AuthRequiredUsesTask,
-	AuthRequiredStreamKept,
+	authRequiredHasMessage,
+	authRequiredHasMessage0x,
+	authRequiredUsesTask,
+	authRequiredStreamKept,
 )
 
-// AuthRequiredHasMessage reports a task that waits for an authorization and does not say for which.
-var AuthRequiredHasMessage = &analysis.Rule{
+var authRequiredHasMessage = &analysis.Rule{
 	ID:     "auth-required-has-message",
 	Title:  "task waits for an authorization without saying which",
 	Level:  analysis.Must,
@@ -39,8 +38,7 @@ several such statuses of an exchange the first is reported.`,
 	Check: checkAuthMessage,
 }
 
-// AuthRequiredHasMessage0x is the same before 1.0.
-var AuthRequiredHasMessage0x = &analysis.Rule{
+var authRequiredHasMessage0x = &analysis.Rule{
 	ID:     "auth-required-has-message-0x",
 	Title:  "task waits for an authorization without saying which",
 	Level:  analysis.Should,
@@ -72,8 +70,7 @@ func checkAuthMessage(p *analysis.Pass) {
 		"expected a message that says what to authorize", analysis.AtMost(worst))
 }
 
-// AuthRequiredUsesTask reports a wait for an authorization that belongs to no task.
-var AuthRequiredUsesTask = &analysis.Rule{
+var authRequiredUsesTask = &analysis.Rule{
 	ID:     "auth-required-uses-task",
 	Title:  "wait for an authorization without a task",
 	Level:  analysis.Must,
@@ -101,8 +98,7 @@ task, or sends it a message. A status that names no task leaves nothing to come 
 	},
 }
 
-// AuthRequiredStreamKept reports a stream that ends while the task waits for an authorization.
-var AuthRequiredStreamKept = &analysis.Rule{
+var authRequiredStreamKept = &analysis.Rule{
 	ID:       "auth-required-stream-kept",
 	Title:    "stream closed while the task waits for an authorization",
 	Category: analysis.Streaming,

@@ -19,16 +19,15 @@ var Caches = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: analysis.OnHTTP,
 }.Of(
-	CardCacheControl,
-	CardETag,
-	CardNotModified,
-	CardConditionalGet,
-	CardCacheHonoured,
-	CardStable,
+	cardCacheControl,
+	cardETag,
+	cardNotModified,
+	cardConditionalGet,
+	cardCacheHonoured,
+	cardStable,
 )
 
-// CardCacheControl reports a card that does not say how long it may be kept.
-var CardCacheControl = &analysis.Rule{
+var cardCacheControl = &analysis.Rule{
 	ID:     "card-cache-control",
 	Title:  "agent card without Cache-Control: max-age",
 	Level:  analysis.Should,
@@ -71,8 +70,7 @@ func freshCard(p *analysis.Pass) bool {
 	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.AnswerHeadersKept()
 }
 
-// CardETag reports a card that clients cannot ask about without fetching it.
-var CardETag = &analysis.Rule{
+var cardETag = &analysis.Rule{
 	ID:     "card-etag",
 	Title:  "agent card without an ETag",
 	Level:  analysis.Should,
@@ -94,8 +92,7 @@ has to fetch the whole card again.`,
 	},
 }
 
-// CardNotModified reports a card that was sent although the client had it.
-var CardNotModified = &analysis.Rule{
+var cardNotModified = &analysis.Rule{
 	ID:     "card-not-modified",
 	Title:  "unchanged agent card sent again to a client that has it",
 	Level:  analysis.Should,
@@ -142,8 +139,7 @@ func listsETag(list, tag string) bool {
 
 const clockMargin = time.Second // within which a card is neither surely fresh nor surely expired
 
-// CardConditionalGet reports a client that fetches a card whole although it could ask whether it has changed.
-var CardConditionalGet = &analysis.Rule{
+var cardConditionalGet = &analysis.Rule{
 	ID:     "card-conditional-get",
 	Title:  "expired agent card fetched again without asking whether it changed",
 	Level:  analysis.Should,
@@ -190,8 +186,7 @@ func isConditional(x *analysis.Exchange) bool {
 	return x.Request.Fields.Has("If-None-Match") || x.Request.Fields.Has("If-Modified-Since")
 }
 
-// CardCacheHonoured reports a client that fetches a card which it has and which is fresh.
-var CardCacheHonoured = &analysis.Rule{
+var cardCacheHonoured = &analysis.Rule{
 	ID:     "card-cache-honoured",
 	Title:  "fresh agent card fetched again",
 	Level:  analysis.Advice,
@@ -218,8 +213,7 @@ Pragma or a condition; captures without times. It is a note, since people reload
 	},
 }
 
-// CardStable reports a card that changes and says that it has not.
-var CardStable = &analysis.Rule{
+var cardStable = &analysis.Rule{
 	ID:     "card-stable",
 	Title:  "agent card changes under the same ETag or version",
 	Level:  analysis.Advice,

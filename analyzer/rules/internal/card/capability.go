@@ -20,15 +20,14 @@ var Capabilities = rule.Family{
 	Bindings: rule.OnCall,
 	Category: analysis.Streaming,
 }.Of(
-	CapStreamingUnsupported,
-	CapStreamingUnsupported0x,
-	CapStreamingRefused,
-	CapExtendedUndeclared,
-	CapExtendedDeclared,
+	capStreamingUnsupported,
+	capStreamingUnsupported0x,
+	capStreamingRefused,
+	capExtendedUndeclared,
+	capExtendedDeclared,
 )
 
-// CapStreamingUnsupported reports a streaming call to an agent that says it does not stream, answered in the wrong way.
-var CapStreamingUnsupported = &analysis.Rule{
+var capStreamingUnsupported = &analysis.Rule{
 	ID:     "cap-streaming-unsupported",
 	Title:  "streaming call not refused, though the card offers no streaming",
 	Level:  analysis.Must,
@@ -63,8 +62,7 @@ a task that is not there, a request that is wrong in itself.`,
 	},
 }
 
-// CapStreamingUnsupported0x is the same before 1.0, where only a stream that opens is wrong.
-var CapStreamingUnsupported0x = &analysis.Rule{
+var capStreamingUnsupported0x = &analysis.Rule{
 	ID:       "cap-streaming-unsupported-0x",
 	Title:    "stream opened, though the card offers no streaming",
 	Level:    analysis.Should,
@@ -108,8 +106,7 @@ func reportOpened(p *analysis.Pass, card *card.Card, expected string) {
 	}
 }
 
-// CapStreamingRefused reports an agent that advertises streaming and says it has none.
-var CapStreamingRefused = &analysis.Rule{
+var capStreamingRefused = &analysis.Rule{
 	ID:     "cap-streaming-refused",
 	Title:  "streaming advertised and refused as not supported",
 	Level:  analysis.Must,
@@ -214,8 +211,7 @@ func routeMissing(p *analysis.Pass) bool {
 		!x.Endpoint.Answered.Empty()
 }
 
-// CapExtendedUndeclared reports an extended card that is asked for where none is offered, answered in the wrong way.
-var CapExtendedUndeclared = &analysis.Rule{
+var capExtendedUndeclared = &analysis.Rule{
 	ID:       "cap-extended-undeclared",
 	Title:    "request for an extended card not refused, though the card offers none",
 	Category: analysis.AgentCard,
@@ -253,8 +249,7 @@ say which they are.`,
 	},
 }
 
-// CapExtendedDeclared reports an extended card that is advertised and refused as unknown.
-var CapExtendedDeclared = &analysis.Rule{
+var capExtendedDeclared = &analysis.Rule{
 	ID:       "cap-extended-declared",
 	Title:    "extended card advertised and refused as not supported",
 	Category: analysis.AgentCard,

@@ -20,16 +20,15 @@ var Cards = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	CardJSONObject,
-	CardRequiredFields,
-	CardRequiredNested,
-	CardFieldType,
-	CardWellknownPath,
-	CardSecretLeak,
+	cardJSONObject,
+	cardRequiredFields,
+	cardRequiredNested,
+	cardFieldType,
+	cardWellknownPath,
+	cardSecretLeak,
 )
 
-// CardJSONObject reports an answer in the place of a card that is none.
-var CardJSONObject = &analysis.Rule{
+var cardJSONObject = &analysis.Rule{
 	ID:       "card-json-object",
 	Title:    "answer to the fetch of an agent card is not a JSON object",
 	Level:    analysis.Must,
@@ -77,8 +76,7 @@ func reportPage(p *analysis.Pass) {
 	p.Report(p.Exchange.ResponsePlace().Body(), seen, "expected a JSON object")
 }
 
-// CardRequiredFields reports a card that lacks members which every card of its dialect has.
-var CardRequiredFields = &analysis.Rule{
+var cardRequiredFields = &analysis.Rule{
 	ID:     "card-required-fields",
 	Title:  "required members of the agent card missing",
 	Level:  analysis.Must,
@@ -117,8 +115,7 @@ func reportUnreachable(p *analysis.Pass) {
 	}
 }
 
-// CardRequiredNested reports the same for the objects inside a card.
-var CardRequiredNested = &analysis.Rule{
+var cardRequiredNested = &analysis.Rule{
 	ID:     "card-required-nested",
 	Title:  "required members of an object in the agent card missing",
 	Level:  analysis.Must,
@@ -138,8 +135,7 @@ fail to read the whole card for one that is missing.`,
 	},
 }
 
-// CardFieldType reports a member of a card of a type that it cannot have.
-var CardFieldType = &analysis.Rule{
+var cardFieldType = &analysis.Rule{
 	ID:     "card-field-type",
 	Title:  "member of the agent card of the wrong JSON type",
 	Level:  analysis.Must,
@@ -274,8 +270,7 @@ func quoted(pointers []string) string {
 	return list
 }
 
-// CardWellknownPath reports a card that stands where clients of its version do not look.
-var CardWellknownPath = &analysis.Rule{
+var cardWellknownPath = &analysis.Rule{
 	ID:       "card-wellknown-path",
 	Title:    "agent card only at the path of another version",
 	Level:    analysis.Should,

@@ -18,20 +18,19 @@ var CardURLs = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	CardInterfacesNonempty,
-	CardURLAbsolute,
-	CardURLHTTPS,
-	CardProtocolVersionPresent,
-	CardProtocolVersionPatch,
-	CardProtocolVersionFormat,
-	CardBindingKnown,
-	CardPreferredTransport,
-	CardTransportConflict,
-	CardAdditionalComplete,
+	cardInterfacesNonempty,
+	cardURLAbsolute,
+	cardURLHTTPS,
+	cardProtocolVersionPresent,
+	cardProtocolVersionPatch,
+	cardProtocolVersionFormat,
+	cardBindingKnown,
+	cardPreferredTransport,
+	cardTransportConflict,
+	cardAdditionalComplete,
 )
 
-// CardInterfacesNonempty reports a card that declares no way to reach the agent.
-var CardInterfacesNonempty = &analysis.Rule{
+var cardInterfacesNonempty = &analysis.Rule{
 	ID:     "card-interfaces-nonempty",
 	Title:  "agent card without any interface",
 	Level:  analysis.Must,
@@ -56,8 +55,7 @@ such a card still leads somewhere.`,
 	},
 }
 
-// CardURLAbsolute reports an address that leads nowhere by itself.
-var CardURLAbsolute = &analysis.Rule{
+var cardURLAbsolute = &analysis.Rule{
 	ID:     "card-url-absolute",
 	Title:  "interface URL in the agent card is not absolute",
 	Level:  analysis.Must,
@@ -104,8 +102,7 @@ func wantedURL(entry *a2a.Interface) string {
 	return "a URL with a scheme"
 }
 
-// CardURLHTTPS reports an address on the open network that is spoken to in the clear.
-var CardURLHTTPS = &analysis.Rule{
+var cardURLHTTPS = &analysis.Rule{
 	ID:     "card-url-https",
 	Title:  "interface of a public host without TLS",
 	Level:  analysis.Must,
@@ -132,8 +129,7 @@ Interfaces of gRPC and of custom bindings are not judged.`,
 	},
 }
 
-// CardProtocolVersionPresent reports a card of 0.3 that does not say so.
-var CardProtocolVersionPresent = &analysis.Rule{
+var cardProtocolVersionPresent = &analysis.Rule{
 	ID:     "card-protocol-version-present",
 	Title:  "agent card does not say its protocolVersion",
 	Level:  analysis.Must,
@@ -187,8 +183,7 @@ func hasMemberOf03(card *a2a.Card) bool {
 	return false
 }
 
-// CardProtocolVersionPatch reports an interface whose version has a patch number.
-var CardProtocolVersionPatch = &analysis.Rule{
+var cardProtocolVersionPatch = &analysis.Rule{
 	ID:     "card-protocol-version-patch",
 	Title:  "interface version with a patch number",
 	Level:  analysis.Should,
@@ -227,8 +222,7 @@ func hasPatch(version string) bool {
 	return true
 }
 
-// CardProtocolVersionFormat reports a version that is none.
-var CardProtocolVersionFormat = &analysis.Rule{
+var cardProtocolVersionFormat = &analysis.Rule{
 	ID:     "card-protocol-version-format",
 	Title:  "protocolVersion is not a version number",
 	Level:  analysis.Must,
@@ -263,8 +257,7 @@ func checkVersionFormat(p *analysis.Pass, version a2a.Value, worst analysis.Seve
 // versionFormat is a version of two numbers or more, and what may follow a patch number.
 var versionFormat = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+(\.[0-9]+)*([-+].*)?)?$`)
 
-// CardBindingKnown reports an interface in a binding that nobody can look up.
-var CardBindingKnown = &analysis.Rule{
+var cardBindingKnown = &analysis.Rule{
 	ID:     "card-binding-known",
 	Title:  "protocolBinding is neither a core binding nor a URI",
 	Level:  analysis.Should,

@@ -18,13 +18,12 @@ var ExtendedCards = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	CardExtendedCache,
-	CardExtendedIdentity,
-	CardCapabilityVsTraffic,
+	cardExtendedCache,
+	cardExtendedIdentity,
+	cardCapabilityVsTraffic,
 )
 
-// CardExtendedCache reports an extended card of which clients are not told whether they may keep it.
-var CardExtendedCache = &analysis.Rule{
+var cardExtendedCache = &analysis.Rule{
 	ID:       "card-extended-cache",
 	Title:    "extended agent card without any caching header",
 	Level:    analysis.Should,
@@ -52,8 +51,7 @@ Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
 	},
 }
 
-// CardExtendedIdentity reports an extended card that takes back what the public one says.
-var CardExtendedIdentity = &analysis.Rule{
+var cardExtendedIdentity = &analysis.Rule{
 	ID:     "card-extended-identity",
 	Title:  "extended agent card lacks what the public one has",
 	Level:  analysis.Advice,
@@ -114,8 +112,7 @@ func hasInterface(card *a2a.Card, old *a2a.Interface) bool {
 	return false
 }
 
-// CardCapabilityVsTraffic reports an agent that does what its card denies.
-var CardCapabilityVsTraffic = &analysis.Rule{
+var cardCapabilityVsTraffic = &analysis.Rule{
 	ID:     "card-capability-vs-traffic",
 	Title:  "agent does what its card does not declare",
 	Level:  analysis.Must,

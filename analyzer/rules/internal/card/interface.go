@@ -19,16 +19,15 @@ var Interfaces = rule.Family{
 	Bindings: rule.OnCall,
 	Needs:    []*analysis.Tracker{card.Tracker},
 }.Of(
-	ReqTenantEcho,
-	ReqTenantOmit,
-	ReqInterfaceURL,
-	ReqCapabilityStreaming,
-	ReqCapabilityPush,
-	ReqCapabilityExtended,
+	reqTenantEcho,
+	reqTenantOmit,
+	reqInterfaceURL,
+	reqCapabilityStreaming,
+	reqCapabilityPush,
+	reqCapabilityExtended,
 )
 
-// ReqTenantEcho reports a request without the tenant that the card declares, or with another one.
-var ReqTenantEcho = &analysis.Rule{
+var reqTenantEcho = &analysis.Rule{
 	ID:     "req-tenant-echo",
 	Title:  "request does not name the tenant of the interface",
 	Level:  analysis.Must,
@@ -82,8 +81,7 @@ func isFor(o *card.Offer, x *analysis.Exchange) bool {
 	return o.Binding == x.Call.Binding && o.Dialects.Has(a2a.V1_0)
 }
 
-// ReqTenantOmit reports a request with a tenant that no card declares.
-var ReqTenantOmit = &analysis.Rule{
+var reqTenantOmit = &analysis.Rule{
 	ID:     "req-tenant-omit",
 	Title:  "request names a tenant, and the interface has none",
 	Level:  analysis.Must,
@@ -119,8 +117,7 @@ version.`,
 	},
 }
 
-// ReqInterfaceURL reports a call to a URL that is for another binding.
-var ReqInterfaceURL = &analysis.Rule{
+var reqInterfaceURL = &analysis.Rule{
 	ID:     "req-interface-url",
 	Title:  "request goes to a URL of another binding",
 	Level:  analysis.Must,
@@ -151,8 +148,7 @@ calls that began long before the card was there.`,
 	},
 }
 
-// ReqCapabilityStreaming reports a streaming call to an agent that does not stream.
-var ReqCapabilityStreaming = &analysis.Rule{
+var reqCapabilityStreaming = &analysis.Rule{
 	ID:     "req-capability-streaming",
 	Title:  "streaming call, and the card offers no streaming",
 	Level:  analysis.Should,
@@ -187,8 +183,7 @@ func checkAbility(p *analysis.Pass, ability card.Abilities, asks bool, what stri
 	}
 }
 
-// ReqCapabilityPush reports a push config for an agent that does not push.
-var ReqCapabilityPush = &analysis.Rule{
+var reqCapabilityPush = &analysis.Rule{
 	ID:     "req-capability-push",
 	Title:  "push notifications asked for, and the card offers none",
 	Level:  analysis.Should,
@@ -205,8 +200,7 @@ refused, or the client waits for news that never come.`,
 	},
 }
 
-// ReqCapabilityExtended reports a fetch of an extended card that does not exist.
-var ReqCapabilityExtended = &analysis.Rule{
+var reqCapabilityExtended = &analysis.Rule{
 	ID:       "req-capability-extended",
 	Title:    "extended card asked for, and the card offers none",
 	Level:    analysis.Should,

@@ -12,8 +12,7 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// CardSecretLeak reports credentials that everybody can read in a card.
-var CardSecretLeak = &analysis.Rule{
+var cardSecretLeak = &analysis.Rule{
 	ID:     "card-secret-leak",
 	Title:  "credentials in the agent card",
 	Level:  analysis.Should,

@@ -16,9 +16,9 @@ var OAuth = rule.Family{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.5", a2a.V1_0),
 }.Of(
-	CardOAuthFlowOne,
-	CardOAuthFlowDeprecated,
-	CardOAuthURL,
+	cardOAuthFlowOne,
+	cardOAuthFlowDeprecated,
+	cardOAuthURL,
 )
 
 // flowNames are the OAuth flows that 1.0 knows, in both spellings of its JSON.
@@ -41,8 +41,7 @@ func wrappedFlows(p *analysis.Pass) func(yield func(a2a.Value) bool) {
 	}
 }
 
-// CardOAuthFlowOne reports flows of which a parser of 1.0 can take only one.
-var CardOAuthFlowOne = &analysis.Rule{
+var cardOAuthFlowOne = &analysis.Rule{
 	ID:     "card-oauth-flow-one",
 	Title:  "OAuth scheme without exactly one flow",
 	Level:  analysis.Must,
@@ -95,8 +94,7 @@ func isFlow(name string) bool {
 	return false
 }
 
-// CardOAuthFlowDeprecated reports flows that OAuth itself has given up.
-var CardOAuthFlowDeprecated = &analysis.Rule{
+var cardOAuthFlowDeprecated = &analysis.Rule{
 	ID:     "card-oauth-flow-deprecated",
 	Title:  "OAuth scheme with a deprecated flow",
 	Level:  analysis.Should,
@@ -118,8 +116,7 @@ deprecated. Clients written for 1.0 need not know them.`,
 	},
 }
 
-// CardOAuthURL reports addresses of an authorization server that clients cannot or should not follow.
-var CardOAuthURL = &analysis.Rule{
+var cardOAuthURL = &analysis.Rule{
 	ID:     "card-oauth-url",
 	Title:  "URL of an OAuth flow is not absolute or not https",
 	Level:  analysis.Must,

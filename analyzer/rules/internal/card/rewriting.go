@@ -20,11 +20,10 @@ var Rewriting = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	CardOriginRewritten,
+	cardOriginRewritten,
 )
 
-// CardOriginRewritten notes that a card leads to another origin than the one it came from, where a tap made one of them.
-var CardOriginRewritten = &analysis.Rule{
+var cardOriginRewritten = &analysis.Rule{
 	ID:     "card-origin-rewritten",
 	Title:  "card leads to another origin than it came from, and the tap hides that",
 	Level:  analysis.Advice,

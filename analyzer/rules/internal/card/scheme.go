@@ -17,15 +17,14 @@ var Schemes = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	CardSecurityRefs,
-	CardSecurityShape,
-	CardSchemeDiscriminator,
-	CardSchemeOneof,
-	CardAPIKeyLocation,
+	cardSecurityRefs,
+	cardSecurityShape,
+	cardSchemeDiscriminator,
+	cardSchemeOneof,
+	cardAPIKeyLocation,
 )
 
-// CardSecurityRefs reports a requirement that names a scheme which the card does not describe.
-var CardSecurityRefs = &analysis.Rule{
+var cardSecurityRefs = &analysis.Rule{
 	ID:     "card-security-refs",
 	Title:  "security requirement names an unknown scheme",
 	Level:  analysis.Must,
@@ -55,8 +54,7 @@ member.`,
 	},
 }
 
-// CardSecurityShape reports requirements of 1.0 in the form of earlier versions.
-var CardSecurityShape = &analysis.Rule{
+var cardSecurityShape = &analysis.Rule{
 	ID:     "card-security-shape",
 	Title:  "security requirements in the form of another version",
 	Level:  analysis.Must,
@@ -144,8 +142,7 @@ func (r *requirement) names() func(yield func(string) bool) {
 	}
 }
 
-// CardSchemeDiscriminator reports a scheme whose type nobody knows.
-var CardSchemeDiscriminator = &analysis.Rule{
+var cardSchemeDiscriminator = &analysis.Rule{
 	ID:     "card-scheme-discriminator",
 	Title:  "security scheme without a known type",
 	Level:  analysis.Must,
@@ -196,8 +193,7 @@ func kindMembers(scheme a2a.Value) int {
 	return n
 }
 
-// CardSchemeOneof reports a scheme of 1.0 that is not exactly one of the kinds.
-var CardSchemeOneof = &analysis.Rule{
+var cardSchemeOneof = &analysis.Rule{
 	ID:     "card-scheme-oneof",
 	Title:  "security scheme is not exactly one of the kinds",
 	Level:  analysis.Must,
@@ -231,8 +227,7 @@ one; members that are null.`,
 	},
 }
 
-// CardAPIKeyLocation reports an API key that is to go nowhere.
-var CardAPIKeyLocation = &analysis.Rule{
+var cardAPIKeyLocation = &analysis.Rule{
 	ID:     "card-apikey-location",
 	Title:  "API key scheme with an unknown location",
 	Level:  analysis.Must,

@@ -18,14 +18,13 @@ var Signatures = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	CardSignatureShape,
-	CardSignatureHeader,
-	CardSignatureTyp,
-	CardSignatureValid,
+	cardSignatureShape,
+	cardSignatureHeader,
+	cardSignatureTyp,
+	cardSignatureValid,
 )
 
-// CardSignatureShape reports a signature that no JWS library can read.
-var CardSignatureShape = &analysis.Rule{
+var cardSignatureShape = &analysis.Rule{
 	ID:     "card-signature-shape",
 	Title:  "signature of the agent card cannot be read",
 	Level:  analysis.Must,
@@ -66,8 +65,7 @@ func memberOr(object analysis.Place, v a2a.Value, name string) analysis.Place {
 	return object.In(name)
 }
 
-// CardSignatureHeader reports a signature that does not say how, or with which key, it was made.
-var CardSignatureHeader = &analysis.Rule{
+var cardSignatureHeader = &analysis.Rule{
 	ID:     "card-signature-header",
 	Title:  "signature of the agent card names no algorithm or no key",
 	Level:  analysis.Must,
@@ -98,8 +96,7 @@ sign.`,
 	},
 }
 
-// CardSignatureTyp reports a signature whose header does not say what it is.
-var CardSignatureTyp = &analysis.Rule{
+var cardSignatureTyp = &analysis.Rule{
 	ID:     "card-signature-typ",
 	Title:  "signature of the agent card without typ JOSE",
 	Level:  analysis.Should,
@@ -123,8 +120,7 @@ write JWT.`,
 	},
 }
 
-// CardSignatureValid reports a signature that is not that of the card.
-var CardSignatureValid = &analysis.Rule{
+var cardSignatureValid = &analysis.Rule{
 	ID:       "card-signature-valid",
 	Title:    "signature of the agent card does not verify",
 	Level:    analysis.Must,

@@ -15,14 +15,13 @@ var Skills = rule.Family{
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	CardArraysNonempty,
-	CardModeSyntax,
-	CardSkillIDUnique,
-	CardExtensionURI,
+	cardArraysNonempty,
+	cardModeSyntax,
+	cardSkillIDUnique,
+	cardExtensionURI,
 )
 
-// CardArraysNonempty reports lists that are there and say nothing.
-var CardArraysNonempty = &analysis.Rule{
+var cardArraysNonempty = &analysis.Rule{
 	ID:     "card-arrays-nonempty",
 	Title:  "required list in the agent card is empty",
 	Level:  analysis.Should,
@@ -63,8 +62,7 @@ func isEmptyList(card *a2a.Card, v a2a.Value) bool {
 	return v.Kind() == a2a.Array && v.Len() == 0 || card.Blank && !v.Exists()
 }
 
-// CardModeSyntax reports input and output modes that are no media types.
-var CardModeSyntax = &analysis.Rule{
+var cardModeSyntax = &analysis.Rule{
 	ID:     "card-mode-syntax",
 	Title:  "input or output mode in the agent card is not a media type",
 	Level:  analysis.Should,
@@ -115,8 +113,7 @@ func (m *modesOf) judge(object a2a.Value, at string, lists ...string) {
 	}
 }
 
-// CardSkillIDUnique reports skills that cannot be told apart.
-var CardSkillIDUnique = &analysis.Rule{
+var cardSkillIDUnique = &analysis.Rule{
 	ID:     "card-skill-id-unique",
 	Title:  "two skills of the agent card have the same id",
 	Level:  analysis.Must,
@@ -148,8 +145,7 @@ and which one depends on the client.`,
 	},
 }
 
-// CardExtensionURI reports an extension that nobody can recognise.
-var CardExtensionURI = &analysis.Rule{
+var cardExtensionURI = &analysis.Rule{
 	ID:     "card-extension-uri",
 	Title:  "extension in the agent card without a URI",
 	Level:  analysis.Must,

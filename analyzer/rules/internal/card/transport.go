@@ -9,8 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// CardPreferredTransport reports a card of 0.3 that does not name the transport of its main URL.
-var CardPreferredTransport = &analysis.Rule{
+var cardPreferredTransport = &analysis.Rule{
 	ID:     "card-preferred-transport",
 	Title:  "agent card does not name its preferred transport",
 	Level:  analysis.Must,
@@ -33,8 +32,7 @@ complete in 1.0 are not reported.`,
 	},
 }
 
-// CardTransportConflict reports a card that says two things of its main URL.
-var CardTransportConflict = &analysis.Rule{
+var cardTransportConflict = &analysis.Rule{
 	ID:     "card-transport-conflict",
 	Title:  "agent card declares another transport for its main URL",
 	Level:  analysis.Should,
@@ -91,8 +89,7 @@ func mainListed(card *a2a.Card, url, transport string) (listed bool, other int) 
 	return listed, other
 }
 
-// CardAdditionalComplete reports a list of interfaces that leaves the main one out.
-var CardAdditionalComplete = &analysis.Rule{
+var cardAdditionalComplete = &analysis.Rule{
 	ID:     "card-additional-complete",
 	Title:  "additionalInterfaces without the main interface",
 	Level:  analysis.Should,

@@ -1,14 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -29,9 +29,7 @@ func TestPagesAreUpToDate(t *testing.T) {
 			t.Errorf("%v; run go generate ./analyzer/rules", err)
 			continue
 		}
-		if diff := cmp.Diff(string(text), string(got)); diff != "" {
-			t.Errorf("%s is stale, run go generate ./analyzer/rules (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s is stale, run go generate ./analyzer/rules", name), string(text), string(got))
 	}
 	files := must.Get(os.ReadDir(docs))(t)
 	for _, f := range files {

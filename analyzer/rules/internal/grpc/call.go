@@ -18,16 +18,15 @@ var Calls = rule.Family{
 	Category: analysis.Interop,
 	Bindings: rule.OnGRPC,
 }.Of(
-	GRPCServicePath,
-	GRPCMethodKnown,
-	GRPCMetadataVersion,
-	GRPCTimeout,
-	GRPCMessage,
-	GRPCField,
+	grpcServicePath,
+	grpcMethodKnown,
+	grpcMetadataVersion,
+	grpcTimeout,
+	grpcMessage,
+	grpcField,
 )
 
-// GRPCServicePath reports a call to the service of another generation than that of the interface.
-var GRPCServicePath = &analysis.Rule{
+var grpcServicePath = &analysis.Rule{
 	ID:     "grpc-service-path",
 	Title:  "gRPC service of another version than the interface",
 	Level:  analysis.Must,
@@ -61,8 +60,7 @@ var ofCandidate = []string{
 	"ListTaskPushNotificationConfigs",
 }
 
-// GRPCMethodKnown reports a method that the service does not have.
-var GRPCMethodKnown = &analysis.Rule{
+var grpcMethodKnown = &analysis.Rule{
 	ID:     "grpc-method-known",
 	Title:  "gRPC method that the service does not have",
 	Level:  analysis.Must,
@@ -97,8 +95,7 @@ func otherService(service string) string {
 	return grpc.Service1_0
 }
 
-// GRPCMetadataVersion reports a call of 1.0 that does not say so.
-var GRPCMetadataVersion = &analysis.Rule{
+var grpcMetadataVersion = &analysis.Rule{
 	ID:     "grpc-metadata-version",
 	Title:  "gRPC call without the a2a-version metadata",
 	Level:  analysis.Must,
@@ -125,8 +122,7 @@ each client at an endpoint is reported.`,
 	},
 }
 
-// GRPCTimeout reports a deadline that cannot be read.
-var GRPCTimeout = &analysis.Rule{
+var grpcTimeout = &analysis.Rule{
 	ID:    "grpc-timeout",
 	Title: "grpc-timeout that is none",
 	Level: analysis.Must,
@@ -154,8 +150,7 @@ its unit, one of H, M, S, m, u and n, as in 30S.`,
 	},
 }
 
-// GRPCMessage reports what should be a message and is none.
-var GRPCMessage = &analysis.Rule{
+var grpcMessage = &analysis.Rule{
 	ID:     "grpc-message",
 	Title:  "message of gRPC that cannot be read",
 	Level:  analysis.Must,
@@ -210,8 +205,7 @@ func typeOf(p *analysis.Pass) string {
 	return "a " + p.Exchange.Call.RPC.Answer.Name()
 }
 
-// GRPCField reports a field that no version has.
-var GRPCField = &analysis.Rule{
+var grpcField = &analysis.Rule{
 	ID:     "grpc-field",
 	Title:  "field that a message of gRPC does not have",
 	Level:  analysis.Advice,

@@ -22,17 +22,16 @@ var Statuses = rule.Family{
 	Bindings: rule.OnGRPC,
 	Side:     a2a.Agent,
 }.Of(
-	GRPCStatus,
-	GRPCStatusMap,
-	GRPCErrorInfo,
-	GRPCEndedFails,
-	GRPCCancelled,
+	grpcStatus,
+	grpcStatusMap,
+	grpcErrorInfo,
+	grpcEndedFails,
+	grpcCancelled,
 )
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// GRPCStatus reports an answer that ends without a status.
-var GRPCStatus = &analysis.Rule{
+var grpcStatus = &analysis.Rule{
 	ID:    "grpc-status",
 	Title: "answer of gRPC without a status",
 	Level: analysis.Must,
@@ -72,8 +71,7 @@ var fitting = map[a2a.ErrorName][]grpc.Code{
 	a2a.VersionNotSupported:       {grpc.FailedPrecondition, grpc.Unimplemented},
 }
 
-// GRPCStatusMap reports an error of A2A under a status that is not its own.
-var GRPCStatusMap = &analysis.Rule{
+var grpcStatusMap = &analysis.Rule{
 	ID:     "grpc-status-map",
 	Title:  "gRPC status does not fit the A2A error",
 	Level:  analysis.Must,
@@ -123,8 +121,7 @@ func isErrorInfo(detail a2a.Value) bool {
 	return strings.HasSuffix(detail.Get("@type").Text(), "google.rpc.ErrorInfo")
 }
 
-// GRPCErrorInfo reports an error that only A2A can mean and that does not say which it is.
-var GRPCErrorInfo = &analysis.Rule{
+var grpcErrorInfo = &analysis.Rule{
 	ID:     "grpc-errorinfo",
 	Title:  "A2A error over gRPC without ErrorInfo",
 	Level:  analysis.Must,
@@ -187,8 +184,7 @@ func ownError(p *analysis.Pass, status *grpc.Status) string {
 	return ""
 }
 
-// GRPCEndedFails reports a stream that fails after it has told how its task ended.
-var GRPCEndedFails = &analysis.Rule{
+var grpcEndedFails = &analysis.Rule{
 	ID:       "grpc-ended-fails",
 	Title:    "stream fails after its task has ended",
 	Category: analysis.Streaming,
@@ -225,8 +221,7 @@ its state.`,
 	},
 }
 
-// GRPCCancelled reports a call that is said to be cancelled by a client that has not done so.
-var GRPCCancelled = &analysis.Rule{
+var grpcCancelled = &analysis.Rule{
 	ID:    "grpc-cancelled",
 	Title: "call ended as CANCELLED, which its client did not cancel",
 	Level: analysis.Advice,

@@ -224,14 +224,14 @@ func (c *varied) twice() {
 func (c *varied) unanswer() {
 	for _, x := range c.exchanges {
 		if c.random.IntN(3) == 0 {
-			x.Response, x.Fault = nil, &capture.Fault{Kind: "client-left", Side: "client"}
+			x.Response, x.Fault = nil, &capture.TransportFault{Kind: "client-left", Side: "client"}
 		}
 	}
 }
 
 // leave cuts streams as a client does that has seen enough.
 func (c *varied) leave() {
-	c.shorten(func(x *capture.Exchange) { x.Fault = &capture.Fault{Kind: "client-left", Side: "client"} })
+	c.shorten(func(x *capture.Exchange) { x.Fault = &capture.TransportFault{Kind: "client-left", Side: "client"} })
 }
 
 // stop cuts streams where the recorder ended.

@@ -18,16 +18,15 @@ var Artifacts = rule.Family{
 	On:       analysis.ArtifactSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	ArtifactIDPresent,
-	ArtifactIDUnique,
-	ArtifactPartsArray,
-	ArtifactPartsNonempty,
-	ArtifactIndex,
-	OutputInMessage,
+	artifactIDPresent,
+	artifactIDUnique,
+	artifactPartsArray,
+	artifactPartsNonempty,
+	artifactIndex,
+	outputInMessage,
 )
 
-// ArtifactIDPresent reports an artifact without an id.
-var ArtifactIDPresent = &analysis.Rule{
+var artifactIDPresent = &analysis.Rule{
 	ID:     "artifact-id-present",
 	Title:  "artifact without an artifactId",
 	Level:  analysis.Must,
@@ -42,8 +41,7 @@ piece is a new artifact, or typed clients refuse the event.`,
 	},
 }
 
-// ArtifactIDUnique reports two artifacts of one task under one id.
-var ArtifactIDUnique = &analysis.Rule{
+var artifactIDUnique = &analysis.Rule{
 	ID:     "artifact-id-unique",
 	Title:  "two artifacts of a task with one artifactId",
 	Level:  analysis.Must,
@@ -107,8 +105,7 @@ func reportSameID(p *analysis.Pass, i, j int, id a2a.Value) {
 		"expected an id of its own")
 }
 
-// ArtifactPartsArray reports an artifact without a list of parts.
-var ArtifactPartsArray = &analysis.Rule{
+var artifactPartsArray = &analysis.Rule{
 	ID:     "artifact-parts-array",
 	Title:  "parts of an artifact missing or not a list",
 	Level:  analysis.Must,
@@ -134,8 +131,7 @@ func isLastChunk(p *analysis.Pass) bool {
 	return update.LastChunk() || e.Modern() && last
 }
 
-// ArtifactPartsNonempty reports an artifact with nothing in it.
-var ArtifactPartsNonempty = &analysis.Rule{
+var artifactPartsNonempty = &analysis.Rule{
 	ID:     "artifact-parts-nonempty",
 	Title:  "artifact without any part",
 	Level:  analysis.Must,
@@ -156,8 +152,7 @@ card names a version up to 0.2.5, and before 1.0 over HTTP+JSON.`,
 	},
 }
 
-// ArtifactIndex reports an index that is no number of an artifact.
-var ArtifactIndex = &analysis.Rule{
+var artifactIndex = &analysis.Rule{
 	ID:       "artifact-index",
 	Title:    "index of an artifact negative or not an integer",
 	Level:    analysis.Must,
@@ -180,8 +175,7 @@ the pieces together.`,
 	},
 }
 
-// OutputInMessage points to a result that comes as a message.
-var OutputInMessage = &analysis.Rule{
+var outputInMessage = &analysis.Rule{
 	ID:       "output-in-message",
 	Title:    "completed task has its result in a message",
 	Level:    analysis.Advice,

@@ -16,17 +16,16 @@ var Fields = rule.Family{
 	Either:   true,
 	On:       analysis.EntitySeen,
 }.Of(
-	MetadataObject,
-	JSONCamelcase,
-	EnumNameString,
-	FieldType,
-	FieldNullRequired,
-	LegacyFieldEmitted,
-	UnknownField,
+	metadataObject,
+	jsonCamelcase,
+	enumNameString,
+	fieldType,
+	fieldNullRequired,
+	legacyFieldEmitted,
+	unknownField,
 )
 
-// MetadataObject reports metadata that is no object.
-var MetadataObject = &analysis.Rule{
+var metadataObject = &analysis.Rule{
 	ID:     "metadata-object",
 	Title:  "metadata is not an object",
 	Level:  analysis.Must,
@@ -55,8 +54,7 @@ or a list in its place.`,
 	},
 }
 
-// JSONCamelcase reports a member under its name in the proto file.
-var JSONCamelcase = &analysis.Rule{
+var jsonCamelcase = &analysis.Rule{
 	ID:     "json-camelcase",
 	Title:  "member name in snake_case",
 	Level:  analysis.Must,
@@ -129,8 +127,7 @@ func snakeMember(v a2a.Value) string {
 	return ""
 }
 
-// EnumNameString reports a state or role in the spelling of another version, or as a number.
-var EnumNameString = &analysis.Rule{
+var enumNameString = &analysis.Rule{
 	ID:       "enum-name-string",
 	Title:    "state or role not in the spelling of 1.0",
 	Level:    analysis.Must,
@@ -173,8 +170,7 @@ client that were judged when they were sent. Of several from one side in an exch
 	},
 }
 
-// FieldType reports a member of a kind that it cannot have.
-var FieldType = &analysis.Rule{
+var fieldType = &analysis.Rule{
 	ID:     "field-type",
 	Title:  "member of the wrong JSON type",
 	Level:  analysis.Must,
@@ -193,8 +189,7 @@ a text should be, or for a text in place of a list.`,
 	},
 }
 
-// FieldNullRequired reports null where there has to be a value, and notes it where the member should be left out.
-var FieldNullRequired = &analysis.Rule{
+var fieldNullRequired = &analysis.Rule{
 	ID:     "field-null-required",
 	Title:  "member is null",
 	Level:  analysis.Must,
@@ -222,8 +217,7 @@ is reported. null inside metadata and data is a value.`,
 	},
 }
 
-// LegacyFieldEmitted reports a member that only older versions have.
-var LegacyFieldEmitted = &analysis.Rule{
+var legacyFieldEmitted = &analysis.Rule{
 	ID:       "legacy-field-emitted",
 	Title:    "member of an older version in an object of 1.0",
 	Category: analysis.Interop,
@@ -269,8 +263,7 @@ func reportLegacyCapability(p *analysis.Pass) {
 	}
 }
 
-// UnknownField points to a member that the protocol does not have.
-var UnknownField = &analysis.Rule{
+var unknownField = &analysis.Rule{
 	ID:     "unknown-field",
 	Title:  "unknown member outside of metadata",
 	Level:  analysis.Advice,

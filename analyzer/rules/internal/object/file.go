@@ -15,16 +15,15 @@ var Files = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.PartSeen | analysis.FrameSeen,
 }.Of(
-	PartFileXor,
-	PartFileXorV01,
-	PartBase64,
-	PartURLAbsolute,
-	PartMediaTypeSyntax,
-	OutputModeAccepted,
+	partFileXor,
+	partFileXorV01,
+	partBase64,
+	partURLAbsolute,
+	partMediaTypeSyntax,
+	outputModeAccepted,
 )
 
-// PartFileXor reports a file with two contents, or none.
-var PartFileXor = &analysis.Rule{
+var partFileXor = &analysis.Rule{
 	ID:       "part-file-xor",
 	Title:    "file with both bytes and uri, or neither",
 	Level:    analysis.Must,
@@ -67,8 +66,7 @@ func fileContent(p *analysis.Pass) (inline, reference a2a.Value) {
 	return inline, reference
 }
 
-// PartFileXorV01 reports a file of 0.1 with two contents.
-var PartFileXorV01 = &analysis.Rule{
+var partFileXorV01 = &analysis.Rule{
 	ID:       "part-file-xor-v01",
 	Title:    "file of 0.1 with both bytes and uri",
 	Level:    analysis.Must,
@@ -93,8 +91,7 @@ or null.`,
 	},
 }
 
-// PartBase64 reports bytes that cannot be decoded.
-var PartBase64 = &analysis.Rule{
+var partBase64 = &analysis.Rule{
 	ID:       "part-base64",
 	Title:    "bytes of a file are not base64",
 	Level:    analysis.Must,
@@ -161,8 +158,7 @@ func isBase64(text []byte) bool {
 	return padding == 0 || (letters+padding)%4 == 0
 }
 
-// PartURLAbsolute reports a reference that leads nowhere.
-var PartURLAbsolute = &analysis.Rule{
+var partURLAbsolute = &analysis.Rule{
 	ID:       "part-url-absolute",
 	Title:    "reference to a file is not an absolute URI",
 	Level:    analysis.Should,
@@ -187,8 +183,7 @@ nothing on another machine.`,
 	},
 }
 
-// PartMediaTypeSyntax reports a media type that is none.
-var PartMediaTypeSyntax = &analysis.Rule{
+var partMediaTypeSyntax = &analysis.Rule{
 	ID:       "part-media-type-syntax",
 	Title:    "media type of a part or file is malformed",
 	Level:    analysis.Should,
@@ -213,8 +208,7 @@ image/png or text/plain is not found.`,
 	},
 }
 
-// OutputModeAccepted reports content of a type that the client did not ask for.
-var OutputModeAccepted = &analysis.Rule{
+var outputModeAccepted = &analysis.Rule{
 	ID:       "output-mode-accepted",
 	Title:    "output of a media type that the client does not accept",
 	Level:    analysis.Should,

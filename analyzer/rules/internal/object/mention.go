@@ -15,12 +15,11 @@ var Mentions = rule.Family{
 	Either:   true,
 	If:       analysis.HasMentions,
 }.Of(
-	MsgExtensionsURI,
-	MsgReferenceTaskIDs,
+	msgExtensionsURI,
+	msgReferenceTaskIDs,
 )
 
-// MsgExtensionsURI reports a list of extensions that names none.
-var MsgExtensionsURI = &analysis.Rule{
+var msgExtensionsURI = &analysis.Rule{
 	ID:    "msg-extensions-uri",
 	Title: "extensions of a message or artifact are not a list of URIs",
 	Level: analysis.Must,
@@ -51,8 +50,7 @@ there; a name or an object in their place finds nothing, or fails the whole mess
 	},
 }
 
-// MsgReferenceTaskIDs reports references that lead nowhere.
-var MsgReferenceTaskIDs = &analysis.Rule{
+var msgReferenceTaskIDs = &analysis.Rule{
 	ID:     "msg-reference-task-ids",
 	Title:  "referenceTaskIds are not a list of task ids",
 	Level:  analysis.Must,

@@ -14,19 +14,18 @@ var Messages = rule.Family{
 	On:       analysis.MessageSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	MsgObject,
-	MsgIDPresent,
-	MsgRoleEnum,
-	MsgRoleClient,
-	MsgRoleServer,
-	MsgPartsArray,
-	MsgPartsNonempty,
-	MsgKind,
-	MsgContextOnServerMessage,
+	msgObject,
+	msgIDPresent,
+	msgRoleEnum,
+	msgRoleClient,
+	msgRoleServer,
+	msgPartsArray,
+	msgPartsNonempty,
+	msgKind,
+	msgContextOnServerMessage,
 )
 
-// MsgObject reports a send without a message.
-var MsgObject = &analysis.Rule{
+var msgObject = &analysis.Rule{
 	ID:       "msg-object",
 	Title:    "message to send is missing or not an object",
 	Level:    analysis.Must,
@@ -82,8 +81,7 @@ func lacksParams(p *analysis.Pass) bool {
 	return !call.Params.Exists() || call.Params.IsNull() && p.Dialects == a2a.Of(a2a.V0_1)
 }
 
-// MsgIDPresent reports a message without an id.
-var MsgIDPresent = &analysis.Rule{
+var msgIDPresent = &analysis.Rule{
 	ID:     "msg-id-present",
 	Title:  "message without a messageId",
 	Level:  analysis.Must,
@@ -114,8 +112,7 @@ func requireText(p *analysis.Pass, name string, worst analysis.Severity) {
 	}
 }
 
-// MsgRoleEnum reports a role that no message of the dialect can have.
-var MsgRoleEnum = &analysis.Rule{
+var msgRoleEnum = &analysis.Rule{
 	ID:     "msg-role-enum",
 	Title:  "role missing or unknown",
 	Level:  analysis.Must,
@@ -166,8 +163,7 @@ func isRole(p *analysis.Pass, v a2a.Value, role a2a.Role) bool {
 	return old
 }
 
-// MsgRoleClient reports a client that speaks as the agent.
-var MsgRoleClient = &analysis.Rule{
+var msgRoleClient = &analysis.Rule{
 	ID:       "msg-role-client",
 	Title:    "client sends a message in the role of the agent",
 	Level:    analysis.Must,
@@ -194,8 +190,7 @@ what is usual.`,
 	},
 }
 
-// MsgRoleServer reports an agent that speaks as the user.
-var MsgRoleServer = &analysis.Rule{
+var msgRoleServer = &analysis.Rule{
 	ID:     "msg-role-server",
 	Title:  "agent answers in the role of the user",
 	Level:  analysis.Must,
@@ -219,8 +214,7 @@ client shows them as if the user had said them, and may send them back.`,
 	},
 }
 
-// MsgPartsArray reports a message without a list of parts.
-var MsgPartsArray = &analysis.Rule{
+var msgPartsArray = &analysis.Rule{
 	ID:     "msg-parts-array",
 	Title:  "parts of a message missing or not a list",
 	Level:  analysis.Must,
@@ -258,8 +252,7 @@ func partsOf(p *analysis.Pass) (a2a.Value, string) {
 	return p.Entity.Member("content"), "content"
 }
 
-// MsgPartsNonempty reports a message that says nothing.
-var MsgPartsNonempty = &analysis.Rule{
+var msgPartsNonempty = &analysis.Rule{
 	ID:     "msg-parts-nonempty",
 	Title:  "message without any part",
 	Level:  analysis.Must,
@@ -291,8 +284,7 @@ func requireParts(p *analysis.Pass, worst analysis.Severity) {
 	}
 }
 
-// MsgKind reports a message that says it is something else.
-var MsgKind = &analysis.Rule{
+var msgKind = &analysis.Rule{
 	ID:       "msg-kind",
 	Title:    `message without kind "message"`,
 	Level:    analysis.Must,
@@ -326,8 +318,7 @@ reported for that instead.`,
 	},
 }
 
-// MsgContextOnServerMessage reports an answer that names no context.
-var MsgContextOnServerMessage = &analysis.Rule{
+var msgContextOnServerMessage = &analysis.Rule{
 	ID:       "msg-context-on-server-message",
 	Title:    "answering message without a contextId",
 	Level:    analysis.Should,

@@ -16,16 +16,15 @@ var Parts = rule.Family{
 	On:       analysis.PartSeen,
 	Either:   true,
 }.Of(
-	PartObject,
-	PartDiscriminator,
-	PartDiscriminatorV01,
-	PartKindContentMatch,
-	PartExactlyOne,
-	PartDataObject,
+	partObject,
+	partDiscriminator,
+	partDiscriminatorV01,
+	partKindContentMatch,
+	partExactlyOne,
+	partDataObject,
 )
 
-// PartObject reports a part that is no object.
-var PartObject = &analysis.Rule{
+var partObject = &analysis.Rule{
 	ID:       "part-object",
 	Title:    "part is not an object",
 	Level:    analysis.Must,
@@ -49,8 +48,7 @@ judged when they were sent.`,
 	},
 }
 
-// PartDiscriminator reports a part that does not say what it is.
-var PartDiscriminator = &analysis.Rule{
+var partDiscriminator = &analysis.Rule{
 	ID:       "part-discriminator",
 	Title:    "part without a known kind",
 	Level:    analysis.Must,
@@ -90,8 +88,7 @@ func partKindOf(v a2a.Value) string {
 	return ""
 }
 
-// PartDiscriminatorV01 reports the same for 0.1.
-var PartDiscriminatorV01 = &analysis.Rule{
+var partDiscriminatorV01 = &analysis.Rule{
 	ID:       "part-discriminator-v01",
 	Title:    "part of 0.1 whose kind is unclear",
 	Level:    analysis.Must,
@@ -116,8 +113,7 @@ it.`,
 	},
 }
 
-// PartKindContentMatch reports a part without the content that it says it has.
-var PartKindContentMatch = &analysis.Rule{
+var partKindContentMatch = &analysis.Rule{
 	ID:       "part-kind-content-match",
 	Title:    "part lacks the content that its kind promises",
 	Level:    analysis.Must,
@@ -146,8 +142,7 @@ needed.`,
 	},
 }
 
-// PartExactlyOne reports a part of 1.0 with two contents, or none.
-var PartExactlyOne = &analysis.Rule{
+var partExactlyOne = &analysis.Rule{
 	ID:       "part-exactly-one",
 	Title:    "part without exactly one content",
 	Level:    analysis.Must,
@@ -184,8 +179,7 @@ that were judged when they were sent.`,
 	},
 }
 
-// PartDataObject reports data that is no object, where it has to be one.
-var PartDataObject = &analysis.Rule{
+var partDataObject = &analysis.Rule{
 	ID:       "part-data-object",
 	Title:    "data of a part is not an object",
 	Level:    analysis.Must,

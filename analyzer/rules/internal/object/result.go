@@ -15,15 +15,14 @@ var Results = rule.Family{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	SendResponseOneof,
-	StreamResponseOneof,
-	SendResultType,
-	GetResultTask,
-	ResultObject,
+	sendResponseOneof,
+	streamResponseOneof,
+	sendResultType,
+	getResultTask,
+	resultObject,
 )
 
-// SendResponseOneof reports an answer of 1.0 that is neither a task nor a message.
-var SendResponseOneof = &analysis.Rule{
+var sendResponseOneof = &analysis.Rule{
 	ID:     "send-response-oneof",
 	Title:  "answer to a message is neither a task nor a message",
 	Level:  analysis.Must,
@@ -85,8 +84,7 @@ func memberCountText(v a2a.Value, n int, none, several string) string {
 	return "has " + several
 }
 
-// StreamResponseOneof reports an event that holds none of the four objects of a stream.
-var StreamResponseOneof = &analysis.Rule{
+var streamResponseOneof = &analysis.Rule{
 	ID:       "stream-response-oneof",
 	Title:    "event holds no single object of a stream",
 	Category: analysis.Streaming,
@@ -143,8 +141,7 @@ said instead.`,
 	},
 }
 
-// SendResultType reports an answer before 1.0 that is neither a task nor a message.
-var SendResultType = &analysis.Rule{
+var sendResultType = &analysis.Rule{
 	ID:       "send-result-type",
 	Title:    "result of a send is not a bare Task or Message",
 	Level:    analysis.Must,
@@ -197,8 +194,7 @@ func resultName(kind a2a.PayloadKind, v a2a.Value) string {
 	return "a " + kind.String()
 }
 
-// GetResultTask reports an answer that is not the task that was asked for.
-var GetResultTask = &analysis.Rule{
+var getResultTask = &analysis.Rule{
 	ID:    "get-result-task",
 	Title: "answer about a task is not the bare Task",
 	Level: analysis.Must,
@@ -234,8 +230,7 @@ only.`,
 	},
 }
 
-// ResultObject reports an answer that is of another JSON type than the answers to its operation are.
-var ResultObject = &analysis.Rule{
+var resultObject = &analysis.Rule{
 	ID:     "result-object",
 	Title:  "result is not a JSON object",
 	Level:  analysis.Must,

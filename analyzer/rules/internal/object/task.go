@@ -14,16 +14,15 @@ var Tasks = rule.Family{
 	On:       analysis.SnapshotSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	TaskIDPresent,
-	TaskContextID,
-	TaskStatusPresent,
-	TaskStateEnum,
-	TaskStateUnspecified,
-	TaskKind,
+	taskIDPresent,
+	taskContextID,
+	taskStatusPresent,
+	taskStateEnum,
+	taskStateUnspecified,
+	taskKind,
 )
 
-// TaskIDPresent reports a task without an id.
-var TaskIDPresent = &analysis.Rule{
+var taskIDPresent = &analysis.Rule{
 	ID:     "task-id-present",
 	Title:  "task without an id",
 	Level:  analysis.Must,
@@ -38,8 +37,7 @@ task is lost as soon as the answer is read.`,
 	},
 }
 
-// TaskContextID reports a task without a context.
-var TaskContextID = &analysis.Rule{
+var taskContextID = &analysis.Rule{
 	ID:       "task-context-id",
 	Title:    "task without a contextId",
 	Level:    analysis.Must,
@@ -56,8 +54,7 @@ Task without it, and no client can begin a second task in the same conversation.
 	},
 }
 
-// TaskStatusPresent reports a task that does not say how it stands.
-var TaskStatusPresent = &analysis.Rule{
+var taskStatusPresent = &analysis.Rule{
 	ID:     "task-status-present",
 	Title:  "task without a status, or status without a state",
 	Level:  analysis.Must,
@@ -87,8 +84,7 @@ func requireState(p *analysis.Pass) {
 	}
 }
 
-// TaskStateEnum reports a state that the dialect does not have.
-var TaskStateEnum = &analysis.Rule{
+var taskStateEnum = &analysis.Rule{
 	ID:     "task-state-enum",
 	Title:  "unknown task state",
 	Level:  analysis.Must,
@@ -157,8 +153,7 @@ func hasExtensions(x *analysis.Exchange) bool {
 	return false
 }
 
-// TaskStateUnspecified reports a state that says nothing.
-var TaskStateUnspecified = &analysis.Rule{
+var taskStateUnspecified = &analysis.Rule{
 	ID:     "task-state-unspecified",
 	Title:  "task state TASK_STATE_UNSPECIFIED",
 	Level:  analysis.Should,
@@ -182,8 +177,7 @@ lets it stand for a state that is not known.`,
 	},
 }
 
-// TaskKind reports a task that does not say it is one.
-var TaskKind = &analysis.Rule{
+var taskKind = &analysis.Rule{
 	ID:       "task-kind",
 	Title:    `task without kind "task"`,
 	Level:    analysis.Must,

@@ -17,14 +17,13 @@ var Timestamps = rule.Family{
 	Side:     a2a.Agent,
 	Cites:    rule.Cite("5.6.1", a2a.V1_0),
 }.Of(
-	TaskTimestampFormat,
-	TimestampUTCZ,
-	TimestampNoOffset,
-	TimestampMillis,
+	taskTimestampFormat,
+	timestampUTCZ,
+	timestampNoOffset,
+	timestampMillis,
 )
 
-// TaskTimestampFormat reports a time before 1.0 that is none of ISO 8601.
-var TaskTimestampFormat = &analysis.Rule{
+var taskTimestampFormat = &analysis.Rule{
 	ID:       "task-timestamp-format",
 	Title:    "timestamp is not an ISO 8601 date and time",
 	Level:    analysis.Must,
@@ -49,8 +48,7 @@ that is null.`,
 	},
 }
 
-// TimestampUTCZ reports a time of 1.0 in another form than the one that it lays down.
-var TimestampUTCZ = &analysis.Rule{
+var timestampUTCZ = &analysis.Rule{
 	ID:       "timestamp-utc-z",
 	Title:    "timestamp is not written as 2026-03-01T10:00:00.000Z",
 	Level:    analysis.Must,
@@ -78,8 +76,7 @@ metadata and data are free.`,
 	},
 }
 
-// TimestampNoOffset reports a time of 1.0 in another zone than UTC, or in UTC by an offset.
-var TimestampNoOffset = &analysis.Rule{
+var timestampNoOffset = &analysis.Rule{
 	ID:       "timestamp-no-offset",
 	Title:    "timestamp with an offset in place of Z",
 	Level:    analysis.Must,
@@ -114,8 +111,7 @@ func timeOf(p *analysis.Pass) (a2a.Value, string) {
 	return a2a.Value{}, ""
 }
 
-// TimestampMillis points to an agent whose times have whole seconds only.
-var TimestampMillis = &analysis.Rule{
+var timestampMillis = &analysis.Rule{
 	ID:       "timestamp-millis",
 	Title:    "timestamps without milliseconds",
 	Level:    analysis.Advice,

@@ -15,17 +15,16 @@ var Updates = rule.Family{
 	On:       analysis.UpdateSeen,
 	Bindings: rule.OnAll,
 }.Of(
-	EventKind,
-	EventIDs,
-	EventIDV01,
-	EventStatus,
-	EventArtifact,
-	EventFinalType,
-	EventFlagsType,
+	eventKind,
+	eventIDs,
+	eventIDV01,
+	eventStatus,
+	eventArtifact,
+	eventFinalType,
+	eventFlagsType,
 )
 
-// EventKind reports an event that does not say what it is.
-var EventKind = &analysis.Rule{
+var eventKind = &analysis.Rule{
 	ID:       "event-kind",
 	Title:    "event without a known kind",
 	Level:    analysis.Must,
@@ -82,8 +81,7 @@ func turnsForeign(p *analysis.Pass) bool {
 	return !so.Empty() && !so.Intersect(p.Exchange.Dialects).Empty()
 }
 
-// EventIDs reports an update that does not say which task it is about.
-var EventIDs = &analysis.Rule{
+var eventIDs = &analysis.Rule{
 	ID:    "event-ids",
 	Title: "update without taskId or contextId",
 	Level: analysis.Must,
@@ -105,8 +103,7 @@ leaves it out.`,
 	},
 }
 
-// EventIDV01 reports the same for 0.1.
-var EventIDV01 = &analysis.Rule{
+var eventIDV01 = &analysis.Rule{
 	ID:       "event-id-v01",
 	Title:    "update of 0.1 without an id",
 	Level:    analysis.Must,
@@ -122,8 +119,7 @@ the update belongs.`,
 	},
 }
 
-// EventStatus reports a status update without a state.
-var EventStatus = &analysis.Rule{
+var eventStatus = &analysis.Rule{
 	ID:     "event-status",
 	Title:  "status update without a state",
 	Level:  analysis.Must,
@@ -140,8 +136,7 @@ listening, to ask its user, or to stop.`,
 	},
 }
 
-// EventArtifact reports an artifact update without an artifact.
-var EventArtifact = &analysis.Rule{
+var eventArtifact = &analysis.Rule{
 	ID:     "event-artifact",
 	Title:  "artifact update without an artifact",
 	Level:  analysis.Must,
@@ -165,8 +160,7 @@ cannot even tell to what.`,
 	},
 }
 
-// EventFinalType reports a final that is neither true nor false.
-var EventFinalType = &analysis.Rule{
+var eventFinalType = &analysis.Rule{
 	ID:       "event-final-type",
 	Title:    "final of a status update is missing or not a boolean",
 	Level:    analysis.Must,
@@ -197,8 +191,7 @@ whose schema does not, a missing one is a note. Of several such events in a stre
 	},
 }
 
-// EventFlagsType reports a flag of an artifact update that is neither true nor false.
-var EventFlagsType = &analysis.Rule{
+var eventFlagsType = &analysis.Rule{
 	ID:     "event-flags-type",
 	Title:  "append or lastChunk is not a boolean",
 	Level:  analysis.Must,

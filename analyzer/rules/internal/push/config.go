@@ -15,20 +15,19 @@ var Configs = rule.Family{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	PushGetDetails,
-	PushGetURLV01,
-	PushGetMissing,
-	PushGetIDMatch,
-	PushListShape,
-	PushListShapeV1,
-	PushListComplete,
-	PushListNoDeleted,
-	PushDeleteResult,
-	PushDeleteIdempotent,
+	pushGetDetails,
+	pushGetURLV01,
+	pushGetMissing,
+	pushGetIDMatch,
+	pushListShape,
+	pushListShapeV1,
+	pushListComplete,
+	pushListNoDeleted,
+	pushDeleteResult,
+	pushDeleteIdempotent,
 )
 
-// PushGetDetails reports a config without the URL that it is about.
-var PushGetDetails = &analysis.Rule{
+var pushGetDetails = &analysis.Rule{
 	ID:     "push-get-details",
 	Title:  "push config answered without its URL",
 	Level:  analysis.Must,
@@ -74,8 +73,7 @@ reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 	},
 }
 
-// PushGetURLV01 reports a config of 0.1 that is read with another URL than every one that was set.
-var PushGetURLV01 = &analysis.Rule{
+var pushGetURLV01 = &analysis.Rule{
 	ID:       "push-get-url-v01",
 	Title:    "push config read with a URL that nobody set",
 	Level:    analysis.Must,
@@ -112,8 +110,7 @@ are equal by RFC 3986; secrets in the query and the user information of the URL.
 
 const besideID = "expected it beside id and taskId, as 1.0 has it"
 
-// PushGetMissing reports a config that is still there after its deletion was confirmed.
-var PushGetMissing = &analysis.Rule{
+var pushGetMissing = &analysis.Rule{
 	ID:     "push-get-missing",
 	Title:  "deleted push config can still be read",
 	Level:  analysis.Must,
@@ -146,8 +143,7 @@ the same id, unless the answer names another one or refuses it.`,
 	},
 }
 
-// PushGetIDMatch reports another config than the one that was asked for.
-var PushGetIDMatch = &analysis.Rule{
+var pushGetIDMatch = &analysis.Rule{
 	ID:     "push-get-id-match",
 	Title:  "another push config than the one asked for",
 	Level:  analysis.Must,
@@ -179,8 +175,7 @@ it asked for changes or deletes the wrong one next.`,
 	},
 }
 
-// PushListShape reports a list of 0.2 or 0.3 that is none.
-var PushListShape = &analysis.Rule{
+var pushListShape = &analysis.Rule{
 	ID:       "push-list-shape",
 	Title:    "list of push configs is not an array of them",
 	Level:    analysis.Must,
@@ -214,8 +209,7 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 	},
 }
 
-// PushListShapeV1 reports a list of 1.0 that is none.
-var PushListShapeV1 = &analysis.Rule{
+var pushListShapeV1 = &analysis.Rule{
 	ID:       "push-list-shape-v1",
 	Title:    "list of push configs is not an object with configs",
 	Level:    analysis.Must,
@@ -253,8 +247,7 @@ them.`,
 	},
 }
 
-// PushListComplete reports a list that lacks a config which must be there.
-var PushListComplete = &analysis.Rule{
+var pushListComplete = &analysis.Rule{
 	ID:     "push-list-complete",
 	Title:  "list of push configs lacks one",
 	Level:  analysis.Must,
@@ -291,8 +284,7 @@ tasks that are not seen active after the list.`,
 	},
 }
 
-// PushListNoDeleted reports a list that has a config whose deletion was confirmed.
-var PushListNoDeleted = &analysis.Rule{
+var pushListNoDeleted = &analysis.Rule{
 	ID:     "push-list-no-deleted",
 	Title:  "deleted push config is still listed",
 	Level:  analysis.Must,
@@ -326,8 +318,7 @@ the same id, unless the answer names another one or refuses it.`,
 	},
 }
 
-// PushDeleteResult reports a deletion that is confirmed with something other than null.
-var PushDeleteResult = &analysis.Rule{
+var pushDeleteResult = &analysis.Rule{
 	ID:       "push-delete-result",
 	Title:    "deletion of a push config answered with a result other than null",
 	Level:    analysis.Must,
@@ -352,8 +343,7 @@ deletion that worked for one that failed.`,
 	},
 }
 
-// PushDeleteIdempotent reports a deletion that fails because the config is gone already.
-var PushDeleteIdempotent = &analysis.Rule{
+var pushDeleteIdempotent = &analysis.Rule{
 	ID:     "push-delete-idempotent",
 	Title:  "second deletion of a push config fails",
 	Level:  analysis.Should,

@@ -23,17 +23,16 @@ var Deliveries = rule.Family{
 	On:       analysis.DeliveryTraced,
 	Bindings: analysis.OnHTTP,
 }.Of(
-	HookAuth,
-	HookAuth0x,
-	HookToken,
-	HookTaskKnown,
-	HookAfterDelete,
-	HookAttempted,
-	HookStateAgrees,
+	hookAuth,
+	hookAuth0x,
+	hookToken,
+	hookTaskKnown,
+	hookAfterDelete,
+	hookAttempted,
+	hookStateAgrees,
 )
 
-// HookAuth reports a notification without the credentials that its config asks for.
-var HookAuth = &analysis.Rule{
+var hookAuth = &analysis.Rule{
 	ID:     "hook-auth",
 	Title:  "notification without the credentials of its config",
 	Level:  analysis.Must,
@@ -110,8 +109,7 @@ func isHidden(secret string) bool {
 	return strings.HasPrefix(secret, "redacted.") || strings.Trim(secret, "*x") == ""
 }
 
-// HookAuth0x reports an older notification without any credentials.
-var HookAuth0x = &analysis.Rule{
+var hookAuth0x = &analysis.Rule{
 	ID:     "hook-auth-0x",
 	Title:  "notification without any credentials",
 	Level:  analysis.Must,
@@ -176,8 +174,7 @@ func isBareObject(doc *a2a.Doc) bool {
 	return doc.Root.Kind() == a2a.Object
 }
 
-// HookToken reports an older notification without the token that its config gives.
-var HookToken = &analysis.Rule{
+var hookToken = &analysis.Rule{
 	ID:    "hook-token",
 	Title: "notification without the token of its config",
 	Level: analysis.Should,
@@ -205,8 +202,7 @@ another config.`,
 	},
 }
 
-// HookTaskKnown reports a notification about a task for which nobody asked for any.
-var HookTaskKnown = &analysis.Rule{
+var hookTaskKnown = &analysis.Rule{
 	ID:     "hook-task-known",
 	Title:  "notification about a task that has no config for this webhook",
 	Level:  analysis.Should,
@@ -233,8 +229,7 @@ was not recorded whole or not answered; tasks that had a config for the webhook 
 	},
 }
 
-// HookAfterDelete reports a notification for a config that is gone.
-var HookAfterDelete = &analysis.Rule{
+var hookAfterDelete = &analysis.Rule{
 	ID:     "hook-after-delete",
 	Title:  "notification after the config was deleted",
 	Level:  analysis.Must,
@@ -262,8 +257,7 @@ which may be a repetition.`,
 
 const underWay = 30 * time.Second // that a notification may take
 
-// HookAttempted reports a config for which nothing was ever sent.
-var HookAttempted = &analysis.Rule{
+var hookAttempted = &analysis.Rule{
 	ID:       "hook-attempted",
 	Title:    "task ended without a notification",
 	Level:    analysis.Must,
@@ -293,8 +287,7 @@ the recording.`,
 
 const patience = 5 * time.Minute // with an agent that is to notify
 
-// HookStateAgrees reports a notification that ends a task otherwise than it ended.
-var HookStateAgrees = &analysis.Rule{
+var hookStateAgrees = &analysis.Rule{
 	ID:     "hook-state-agrees",
 	Title:  "notification names another terminal state",
 	Level:  analysis.Must,

@@ -24,17 +24,16 @@ var Push = rule.Family{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	PushUnsupportedError,
-	PushUnsupportedError0x,
-	PushSupportedButRefused,
-	PushCreateEcho,
-	PushCreateID,
-	PushCreateIDKept,
-	PushPrivateURLAccepted,
+	pushUnsupportedError,
+	pushUnsupportedError0x,
+	pushSupportedButRefused,
+	pushCreateEcho,
+	pushCreateID,
+	pushCreateIDKept,
+	pushPrivateURLAccepted,
 )
 
-// PushUnsupportedError reports an agent of 1.0 without push notifications that does not say so.
-var PushUnsupportedError = &analysis.Rule{
+var pushUnsupportedError = &analysis.Rule{
 	ID:     "push-unsupported-error",
 	Title:  "push config operation not refused although the card offers no push notifications",
 	Level:  analysis.Must,
@@ -55,8 +54,7 @@ itself, a task that the agent may not know); HTTP+JSON errors that do not say wh
 	Check: func(p *analysis.Pass) { checkUndeclaredPush(p, a2a.PushNotSupported) },
 }
 
-// PushUnsupportedError0x reports the same of older agents, which have more ways to say it.
-var PushUnsupportedError0x = &analysis.Rule{
+var pushUnsupportedError0x = &analysis.Rule{
 	ID:     "push-unsupported-error-0x",
 	Title:  "push config operation not refused although the card offers no push notifications",
 	Level:  analysis.Should,
@@ -129,8 +127,7 @@ func saysWhy(p *analysis.Pass) bool {
 	return true
 }
 
-// PushSupportedButRefused reports an agent that advertises push notifications and says it has none.
-var PushSupportedButRefused = &analysis.Rule{
+var pushSupportedButRefused = &analysis.Rule{
 	ID:     "push-supported-but-refused",
 	Title:  "push notifications advertised and refused as not supported",
 	Level:  analysis.Must,
@@ -173,8 +170,7 @@ func asksForPush(p *analysis.Pass) bool {
 	return call.Operation.Push() || call.PushConfig.Exists() && !p.Exchange.Dialects.Has(a2a.V0_1)
 }
 
-// PushCreateEcho reports a config that is confirmed for another URL or task.
-var PushCreateEcho = &analysis.Rule{
+var pushCreateEcho = &analysis.Rule{
 	ID:     "push-create-echo",
 	Title:  "push config confirmed for another URL or task",
 	Level:  analysis.Must,
@@ -259,8 +255,7 @@ func canonical(raw string) string {
 	return scheme + "://" + host + clean
 }
 
-// PushCreateID reports a config without the id that the agent assigns.
-var PushCreateID = &analysis.Rule{
+var pushCreateID = &analysis.Rule{
 	ID:     "push-create-id",
 	Title:  "created push config without id",
 	Level:  analysis.Must,
@@ -286,8 +281,7 @@ such.`,
 	},
 }
 
-// PushCreateIDKept reports a config whose id the agent has changed.
-var PushCreateIDKept = &analysis.Rule{
+var pushCreateIDKept = &analysis.Rule{
 	ID:     "push-create-id-kept",
 	Title:  "client's id of a push config replaced",
 	Level:  analysis.Should,
@@ -311,8 +305,7 @@ stores it under another id, the client's later reads and deletes miss it.`,
 	},
 }
 
-// PushPrivateURLAccepted reports an agent that lets itself be sent to addresses of its own network.
-var PushPrivateURLAccepted = &analysis.Rule{
+var pushPrivateURLAccepted = &analysis.Rule{
 	ID:     "push-private-url-accepted",
 	Title:  "webhook at a private address accepted",
 	Level:  analysis.Should,

@@ -15,17 +15,16 @@ var Registration = rule.Family{
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	ReqPushConfig,
-	ReqPushAuthentication,
-	ReqPushInlineTaskID,
-	ReqPushHTTPS,
-	ReqPushTokenUnique,
-	ReqPushDeleteID,
-	ReqPushGetID,
+	reqPushConfig,
+	reqPushAuthentication,
+	reqPushInlineTaskID,
+	reqPushHTTPS,
+	reqPushTokenUnique,
+	reqPushDeleteID,
+	reqPushGetID,
 )
 
-// ReqPushConfig reports a push config that says not where notifications are to go.
-var ReqPushConfig = &analysis.Rule{
+var reqPushConfig = &analysis.Rule{
 	ID:     "req-push-config",
 	Title:  "push config without a URL",
 	Level:  analysis.Must,
@@ -132,8 +131,7 @@ func configOf(p *analysis.Pass) a2a.Value {
 	return inlineConfig(p)
 }
 
-// ReqPushAuthentication reports a push config that asks for authentication, and not for which.
-var ReqPushAuthentication = &analysis.Rule{
+var reqPushAuthentication = &analysis.Rule{
 	ID:     "req-push-authentication",
 	Title:  "authentication of a push config without a scheme",
 	Level:  analysis.Must,
@@ -171,8 +169,7 @@ and the webhook will turn its notifications away.`,
 	},
 }
 
-// ReqPushInlineTaskID reports a task id in a push config that goes along with a message.
-var ReqPushInlineTaskID = &analysis.Rule{
+var reqPushInlineTaskID = &analysis.Rule{
 	ID:     "req-push-inline-taskid",
 	Title:  "push config along with a message names a task",
 	Level:  analysis.Should,
@@ -197,8 +194,7 @@ task.`,
 	},
 }
 
-// ReqPushHTTPS reports a webhook that notifications reach in the clear.
-var ReqPushHTTPS = &analysis.Rule{
+var reqPushHTTPS = &analysis.Rule{
 	ID:    "req-push-https",
 	Title: "webhook URL is not https",
 	Level: analysis.Must,
@@ -232,8 +228,7 @@ the finding a warning.`,
 	},
 }
 
-// ReqPushTokenUnique reports one token for two webhooks.
-var ReqPushTokenUnique = &analysis.Rule{
+var reqPushTokenUnique = &analysis.Rule{
 	ID:     "req-push-token-unique",
 	Title:  "two push configs have the same token",
 	Level:  analysis.Should,
@@ -268,8 +263,7 @@ A config that goes along with a message is judged once the answer has named the 
 	},
 }
 
-// ReqPushDeleteID reports a deletion that does not say of which config.
-var ReqPushDeleteID = &analysis.Rule{
+var reqPushDeleteID = &analysis.Rule{
 	ID:     "req-push-delete-id",
 	Title:  "push config to be deleted is not named",
 	Level:  analysis.Must,
@@ -287,8 +281,7 @@ var ReqPushDeleteID = &analysis.Rule{
 	},
 }
 
-// ReqPushGetID reports a request for a config that does not say which.
-var ReqPushGetID = &analysis.Rule{
+var reqPushGetID = &analysis.Rule{
 	ID:     "req-push-get-id",
 	Title:  "push config to be read is not named",
 	Level:  analysis.Must,

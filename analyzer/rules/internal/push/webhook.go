@@ -19,17 +19,16 @@ var Webhooks = rule.Family{
 	On:       analysis.WebhookSeen,
 	Bindings: analysis.OnHTTP,
 }.Of(
-	HookPost,
-	HookContentType,
-	HookContentType0x,
-	HookPayload,
-	HookPayload0x,
-	HookReceiver2xx,
-	HookHTTPS,
+	hookPost,
+	hookContentType,
+	hookContentType0x,
+	hookPayload,
+	hookPayload0x,
+	hookReceiver2xx,
+	hookHTTPS,
 )
 
-// HookPost reports a notification that is not posted.
-var HookPost = &analysis.Rule{
+var hookPost = &analysis.Rule{
 	ID:     "hook-post",
 	Title:  "notification sent by another method than POST",
 	Level:  analysis.Must,
@@ -48,8 +47,7 @@ client never hears of its task.`,
 	},
 }
 
-// HookContentType reports a notification of 1.0 that is not labelled as JSON of A2A.
-var HookContentType = &analysis.Rule{
+var hookContentType = &analysis.Rule{
 	ID:     "hook-content-type",
 	Title:  "notification not labelled as A2A JSON",
 	Level:  analysis.Should,
@@ -67,8 +65,7 @@ parse the body by its label: with another one they hand on an empty body or answ
 	},
 }
 
-// HookContentType0x reports an older notification that is not labelled as JSON at all.
-var HookContentType0x = &analysis.Rule{
+var hookContentType0x = &analysis.Rule{
 	ID:     "hook-content-type-0x",
 	Title:  "notification not labelled as JSON",
 	Level:  analysis.Advice,
@@ -93,8 +90,7 @@ func checkHookType(p *analysis.Pass, expected string, fits func(label string) bo
 	}
 }
 
-// HookPayload reports a notification of 1.0 whose body is no StreamResponse.
-var HookPayload = &analysis.Rule{
+var hookPayload = &analysis.Rule{
 	ID:     "hook-payload",
 	Title:  "notification is not a StreamResponse",
 	Level:  analysis.Must,
@@ -148,8 +144,7 @@ func responseMembers(v a2a.Value) []string {
 	return found
 }
 
-// HookPayload0x reports an older notification that does not say which task it is about.
-var HookPayload0x = &analysis.Rule{
+var hookPayload0x = &analysis.Rule{
 	ID:     "hook-payload-0x",
 	Title:  "notification names no task",
 	Level:  analysis.Should,
@@ -194,8 +189,7 @@ func namesTask(v a2a.Value) bool {
 	return false
 }
 
-// HookReceiver2xx reports a webhook that does not take what it asked for.
-var HookReceiver2xx = &analysis.Rule{
+var hookReceiver2xx = &analysis.Rule{
 	ID:     "hook-receiver-2xx",
 	Title:  "notification not acknowledged",
 	Level:  analysis.Must,
@@ -232,8 +226,7 @@ form, without its credentials, or for a task without a config.`,
 
 const persistent = 3 // refusals in a row
 
-// HookHTTPS reports a notification that travels in the clear.
-var HookHTTPS = &analysis.Rule{
+var hookHTTPS = &analysis.Rule{
 	ID:    "hook-https",
 	Title: "notification over plain HTTP",
 	Level: analysis.Should,

@@ -22,13 +22,13 @@ var Query = rule.Family{
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("11.5", a2a.V1_0),
 }.Of(
-	RESTQueryCamelCase,
-	RESTQueryBool,
-	RESTQueryNumber,
-	RESTQueryEnum,
-	RESTQueryTimestamp,
-	RESTQueryNested,
-	RESTQueryEncoding,
+	restQueryCamelCase,
+	restQueryBool,
+	restQueryNumber,
+	restQueryEnum,
+	restQueryTimestamp,
+	restQueryNested,
+	restQueryEncoding,
 )
 
 // queryOf yields the parameters of a call that carries its parameters in the query, decoded. Calls with a body have
@@ -71,8 +71,7 @@ var snakeCase = map[string]string{
 	"status_timestamp_after": "statusTimestampAfter", "include_artifacts": "includeArtifacts", "task_id": "taskId",
 }
 
-// RESTQueryCamelCase reports a parameter under its name in the proto file.
-var RESTQueryCamelCase = &analysis.Rule{
+var restQueryCamelCase = &analysis.Rule{
 	ID:     "rest-query-camelcase",
 	Title:  "query parameter in snake_case",
 	Level:  analysis.Must,
@@ -91,8 +90,7 @@ the page that the client asked for is silently left out, and it gets everything.
 	},
 }
 
-// RESTQueryBool reports a truth value that is spelt in another way than JSON does.
-var RESTQueryBool = &analysis.Rule{
+var restQueryBool = &analysis.Rule{
 	ID:     "rest-query-bool",
 	Title:  "boolean in the query is neither true nor false",
 	Level:  analysis.Must,
@@ -111,8 +109,7 @@ artifacts that the client asked for are then missing without a word.`,
 	},
 }
 
-// RESTQueryNumber reports a number that is none.
-var RESTQueryNumber = &analysis.Rule{
+var restQueryNumber = &analysis.Rule{
 	ID:     "rest-query-number",
 	Title:  "number in the query is not a decimal integer",
 	Level:  analysis.Must,
@@ -132,8 +129,7 @@ that the client does not know.`,
 	},
 }
 
-// RESTQueryEnum reports a state that 1.0 does not have, or not under that name.
-var RESTQueryEnum = &analysis.Rule{
+var restQueryEnum = &analysis.Rule{
 	ID:     "rest-query-enum",
 	Title:  "status in the query is not a state of 1.0",
 	Level:  analysis.Must,
@@ -158,8 +154,7 @@ prints it itself.`,
 	},
 }
 
-// RESTQueryTimestamp reports an instant that is not written as the protocol does.
-var RESTQueryTimestamp = &analysis.Rule{
+var restQueryTimestamp = &analysis.Rule{
 	ID:     "rest-query-timestamp",
 	Title:  "timestamp in the query is not ISO 8601 in UTC",
 	Level:  analysis.Must,
@@ -184,8 +179,7 @@ that agents need not read, and its plus sign becomes a blank in a query unless i
 	},
 }
 
-// RESTQueryNested reports an object in the query.
-var RESTQueryNested = &analysis.Rule{
+var restQueryNested = &analysis.Rule{
 	ID:     "rest-query-nested",
 	Title:  "nested field in the query",
 	Level:  analysis.Must,
@@ -216,8 +210,7 @@ field.`,
 	},
 }
 
-// RESTQueryEncoding reports a query that is no URI syntax.
-var RESTQueryEncoding = &analysis.Rule{
+var restQueryEncoding = &analysis.Rule{
 	ID:     "rest-query-encoding",
 	Title:  "query is not percent-encoded",
 	Level:  analysis.Must,

@@ -18,19 +18,18 @@ var Calls = rule.Family{
 	Category: analysis.ErrorHandling,
 	Bindings: rule.OnREST,
 }.Of(
-	RESTVerb,
-	RESTRouteKnown,
-	RESTV1Prefix,
-	RESTRequestContentType,
-	RESTResponseContentType,
-	RESTContentTypeV1,
-	RESTBodyObject,
-	RESTSuccessStatus,
-	RESTAnswerMissing,
+	restVerb,
+	restRouteKnown,
+	restv1Prefix,
+	restRequestContentType,
+	restResponseContentType,
+	restContentTypeV1,
+	restBodyObject,
+	restSuccessStatus,
+	restAnswerMissing,
 )
 
-// RESTVerb reports a route that is asked with an HTTP method that it does not have.
-var RESTVerb = &analysis.Rule{
+var restVerb = &analysis.Rule{
 	ID:    "rest-verb",
 	Title: "route asked with the wrong HTTP method",
 	Level: analysis.Must,
@@ -80,8 +79,7 @@ func atMostIfExtended(p *analysis.Pass) analysis.Option {
 	return analysis.AtMost(analysis.Error)
 }
 
-// RESTRouteKnown reports a path below an interface that is no route of the binding.
-var RESTRouteKnown = &analysis.Rule{
+var restRouteKnown = &analysis.Rule{
 	ID:     "rest-route-known",
 	Title:  "path is not a route of the HTTP+JSON binding",
 	Level:  analysis.Must,
@@ -117,8 +115,7 @@ own.`,
 	},
 }
 
-// RESTRequestContentType reports a request of 0.3 that is not labelled as JSON.
-var RESTRequestContentType = &analysis.Rule{
+var restRequestContentType = &analysis.Rule{
 	ID:     "rest-request-content-type",
 	Title:  "HTTP+JSON request not labelled application/json",
 	Level:  analysis.Must,
@@ -152,8 +149,7 @@ func hasOwnBody(p *analysis.Pass) bool {
 		rule.LabelKept(x, x.Request.Fields)
 }
 
-// RESTResponseContentType reports an answer of 0.3 that is not labelled as JSON.
-var RESTResponseContentType = &analysis.Rule{
+var restResponseContentType = &analysis.Rule{
 	ID:     "rest-response-content-type",
 	Title:  "HTTP+JSON answer not labelled application/json",
 	Level:  analysis.Must,
@@ -195,8 +191,7 @@ func hasOwnAnswer(p *analysis.Pass) bool {
 	return !rule.FromInfrastructure(x.Response.Status) || root.Get("error").Kind() == a2a.Object
 }
 
-// RESTContentTypeV1 reports JSON of 1.0 under a label that is none of JSON.
-var RESTContentTypeV1 = &analysis.Rule{
+var restContentTypeV1 = &analysis.Rule{
 	ID:     "rest-content-type-v1",
 	Title:  "HTTP+JSON body not labelled as JSON",
 	Level:  analysis.Should,
@@ -228,8 +223,7 @@ pages that are not JSON, and errors that gateways answer on their own. Parameter
 	},
 }
 
-// RESTBodyObject reports a request body that is JSON, but no object.
-var RESTBodyObject = &analysis.Rule{
+var restBodyObject = &analysis.Rule{
 	ID:     "rest-body-object",
 	Title:  "request body is not the request object",
 	Level:  analysis.Must,
@@ -261,8 +255,7 @@ can read no field of it: the call is refused, or does something with nothing in 
 	},
 }
 
-// RESTSuccessStatus reports a result under another status of success.
-var RESTSuccessStatus = &analysis.Rule{
+var restSuccessStatus = &analysis.Rule{
 	ID:     "rest-success-status",
 	Title:  "result under a status other than 200",
 	Level:  analysis.Advice,
@@ -290,8 +283,7 @@ status with 200, as generated ones do, take any other one for a failure and thro
 	},
 }
 
-// RESTAnswerMissing reports a call that is answered with success and nothing else.
-var RESTAnswerMissing = &analysis.Rule{
+var restAnswerMissing = &analysis.Rule{
 	ID:     "rest-answer-missing",
 	Title:  "HTTP+JSON call answered without a body",
 	Level:  analysis.Must,

@@ -17,19 +17,18 @@ var ErrorObjects = rule.Family{
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
 }.Of(
-	RESTErrorEnvelope,
-	RESTErrorCodeEqualsStatus,
-	RESTErrorMessage,
-	RESTErrorStatusName,
-	RESTErrorDetailsArray,
-	RESTErrorDetailsType,
+	restErrorEnvelope,
+	restErrorCodeEqualsStatus,
+	restErrorMessage,
+	restErrorStatusName,
+	restErrorDetailsArray,
+	restErrorDetailsType,
 )
 
 const unlessAgents = ` Error objects that a gateway may have written, by their status: there only one that speaks of a
 task, or that has details of a type, is judged.`
 
-// RESTErrorEnvelope reports an error whose JSON lacks the object that clients look into.
-var RESTErrorEnvelope = &analysis.Rule{
+var restErrorEnvelope = &analysis.Rule{
 	ID:     "rest-error-envelope",
 	Title:  "error JSON without the error object",
 	Level:  analysis.Must,
@@ -99,8 +98,7 @@ func isAgents(p *analysis.Pass, failure a2a.Value) bool {
 	return false
 }
 
-// RESTErrorCodeEqualsStatus reports an error whose code is not the HTTP status.
-var RESTErrorCodeEqualsStatus = &analysis.Rule{
+var restErrorCodeEqualsStatus = &analysis.Rule{
 	ID:     "rest-error-code-equals-status",
 	Title:  "error.code differs from the HTTP status",
 	Level:  analysis.Must,
@@ -123,8 +121,7 @@ left to rest-error-not-2xx.` + unlessAgents,
 	},
 }
 
-// RESTErrorMessage reports an error without a message.
-var RESTErrorMessage = &analysis.Rule{
+var restErrorMessage = &analysis.Rule{
 	ID:     "rest-error-message",
 	Title:  "error.message missing or not a string",
 	Level:  analysis.Must,
@@ -149,8 +146,7 @@ them which of their values was wrong.`,
 	},
 }
 
-// RESTErrorStatusName reports an error whose status is no name that gRPC knows.
-var RESTErrorStatusName = &analysis.Rule{
+var restErrorStatusName = &analysis.Rule{
 	ID:     "rest-error-status-name",
 	Title:  "error.status is not a gRPC status name",
 	Level:  analysis.Should,
@@ -183,8 +179,7 @@ func isGRPCStatus(name string) bool {
 	return false
 }
 
-// RESTErrorDetailsArray reports error details that are no list.
-var RESTErrorDetailsArray = &analysis.Rule{
+var restErrorDetailsArray = &analysis.Rule{
 	ID:     "rest-error-details-array",
 	Title:  "error.details is not an array",
 	Level:  analysis.Must,
@@ -202,8 +197,7 @@ ErrorInfo; from an object or a string in its place typed ones cannot read the er
 	},
 }
 
-// RESTErrorDetailsType reports a detail that does not say what it is.
-var RESTErrorDetailsType = &analysis.Rule{
+var restErrorDetailsType = &analysis.Rule{
 	ID:     "rest-error-details-type",
 	Title:  "error detail without @type",
 	Level:  analysis.Must,

@@ -22,14 +22,13 @@ var Errors = rule.Family{
 	On:       analysis.AnswerSeen,
 	Bindings: rule.OnREST,
 }.Of(
-	RESTErrorNot2xx,
-	RESTErrorBody,
-	RESTErrorInfoPresent,
-	RESTErrorStatusMap,
+	restErrorNot2xx,
+	restErrorBody,
+	restErrorInfoPresent,
+	restErrorStatusMap,
 )
 
-// RESTErrorNot2xx reports an error that travels under a status of success.
-var RESTErrorNot2xx = &analysis.Rule{
+var restErrorNot2xx = &analysis.Rule{
 	ID:     "rest-error-not-2xx",
 	Title:  "error body under a 2xx status",
 	Level:  analysis.Must,
@@ -68,8 +67,7 @@ func errorBody(p *analysis.Pass) (pointer string, failed bool) {
 	return "", p.Kind == analysis.AnswerSeen && rule.Essence(types) == "application/problem+json"
 }
 
-// RESTErrorBody reports an error that says nothing a program could read.
-var RESTErrorBody = &analysis.Rule{
+var restErrorBody = &analysis.Rule{
 	ID:     "rest-error-body",
 	Title:  "error answer without a code and a message",
 	Level:  analysis.Must,
@@ -133,8 +131,7 @@ func tellsError(root a2a.Value) bool {
 	return root.Has("status") && (root.Has("title") || root.Has("detail"))
 }
 
-// RESTErrorInfoPresent reports an error that only A2A can mean and that does not say which it is.
-var RESTErrorInfoPresent = &analysis.Rule{
+var restErrorInfoPresent = &analysis.Rule{
 	ID:     "rest-errorinfo-present",
 	Title:  "A2A error without ErrorInfo",
 	Level:  analysis.Must,
@@ -207,8 +204,7 @@ func ownError(p *analysis.Pass, failure a2a.Value) string {
 	return ""
 }
 
-// RESTErrorStatusMap reports an error of A2A under a status that is not its own.
-var RESTErrorStatusMap = &analysis.Rule{
+var restErrorStatusMap = &analysis.Rule{
 	ID:     "rest-error-status-map",
 	Title:  "HTTP status does not fit the A2A error",
 	Level:  analysis.Must,

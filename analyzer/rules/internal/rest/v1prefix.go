@@ -8,8 +8,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// RESTV1Prefix reports a call of 1.0 under the path of earlier versions, or one of these without it.
-var RESTV1Prefix = &analysis.Rule{
+var restv1Prefix = &analysis.Rule{
 	ID:     "rest-v1-prefix",
 	Title:  "1.0 call under /v1/, or earlier one without",
 	Level:  analysis.Must,

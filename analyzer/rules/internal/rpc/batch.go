@@ -16,16 +16,15 @@ var Batch = rule.Family{
 	Cites:    rule.Cite("JSON-RPC 2.0 §6", rule.Every...),
 	If:       analysis.Batched,
 }.Of(
-	RPCBatchEmpty,
-	RPCIDReuseInflight,
-	RPCBatchStream,
-	RPCBatchResponseArray,
-	RPCBatchResponseComplete,
-	RPCBatchResponseEmptyArray,
+	rpcBatchEmpty,
+	rpcidReuseInflight,
+	rpcBatchStream,
+	rpcBatchResponseArray,
+	rpcBatchResponseComplete,
+	rpcBatchResponseEmptyArray,
 )
 
-// RPCBatchEmpty reports a batch without a call.
-var RPCBatchEmpty = &analysis.Rule{
+var rpcBatchEmpty = &analysis.Rule{
 	ID:    "rpc-batch-empty",
 	Title: "JSON-RPC batch without a call",
 	Level: analysis.Must,
@@ -46,8 +45,7 @@ that belongs to no call.`,
 	},
 }
 
-// RPCIDReuseInflight reports two calls of one batch with the same id.
-var RPCIDReuseInflight = &analysis.Rule{
+var rpcidReuseInflight = &analysis.Rule{
 	ID:    "rpc-id-reuse-inflight",
 	Title: "two calls of a batch with the same id",
 	Level: analysis.Should,
@@ -78,8 +76,7 @@ in a batch the first is reported, and only the first hundred calls are compared.
 	},
 }
 
-// RPCBatchStream points to a streaming method inside a batch.
-var RPCBatchStream = &analysis.Rule{
+var rpcBatchStream = &analysis.Rule{
 	ID:       "rpc-batch-stream",
 	Title:    "streaming method in a batch",
 	Category: analysis.Streaming,
@@ -102,8 +99,7 @@ the other, no version of A2A says. Most refuse it or never answer that call.`,
 	},
 }
 
-// RPCBatchResponseArray reports a batch answered with one result.
-var RPCBatchResponseArray = &analysis.Rule{
+var rpcBatchResponseArray = &analysis.Rule{
 	ID:    "rpc-batch-response-array",
 	Title: "batch answered with a single result",
 	Level: analysis.Should,
@@ -130,8 +126,7 @@ func asksAnswer(calls []a2a.Call) bool {
 	return slices.ContainsFunc(calls, func(c a2a.Call) bool { return c.ID.Exists() })
 }
 
-// RPCBatchResponseComplete reports the answer to a batch that leaves a call out or answers one twice.
-var RPCBatchResponseComplete = &analysis.Rule{
+var rpcBatchResponseComplete = &analysis.Rule{
 	ID:    "rpc-batch-response-complete",
 	Title: "call of a batch not answered, or answered twice",
 	Level: analysis.Should,
@@ -197,8 +192,7 @@ func answeredCalls(p *analysis.Pass, call *a2a.Call, responses a2a.Value) (seen 
 
 const maxBatch = 100 // calls of a batch that are read
 
-// RPCBatchResponseEmptyArray reports an answer that holds no response.
-var RPCBatchResponseEmptyArray = &analysis.Rule{
+var rpcBatchResponseEmptyArray = &analysis.Rule{
 	ID:    "rpc-batch-response-empty-array",
 	Title: "batch answered with an empty array",
 	Level: analysis.Must,

@@ -19,17 +19,16 @@ var ErrorCodes = rule.Family{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("8.1", rule.Before1...).And("JSON-RPC 2.0 §5.1", a2a.V1_0),
 }.Of(
-	RPCErrorCodeReserved,
-	RPCErrorCodeA2ARange,
-	RPCErrorCodeDialect,
-	RPCParseErrorUnfounded,
-	RPCInvalidJSONWrongCode,
-	RPCInvalidRequestWrongCode,
-	RPCInvalidRequestUnfounded,
+	rpcErrorCodeReserved,
+	rpcErrorCodeA2ARange,
+	rpcErrorCodeDialect,
+	rpcParseErrorUnfounded,
+	rpcInvalidJSONWrongCode,
+	rpcInvalidRequestWrongCode,
+	rpcInvalidRequestUnfounded,
 )
 
-// RPCErrorCodeReserved reports a code that JSON-RPC keeps for later.
-var RPCErrorCodeReserved = &analysis.Rule{
+var rpcErrorCodeReserved = &analysis.Rule{
 	ID:    "rpc-error-code-reserved",
 	Title: "error code that JSON-RPC reserves",
 	Level: analysis.Must,
@@ -69,8 +68,7 @@ func codeText(code int64, name a2a.ErrorName) string {
 	return failure.String()
 }
 
-// RPCErrorCodeA2ARange points to a code of the agent's own in the range of 1.0.
-var RPCErrorCodeA2ARange = &analysis.Rule{
+var rpcErrorCodeA2ARange = &analysis.Rule{
 	ID:     "rpc-error-code-a2a-range",
 	Title:  "error code of the agent's own in the range of A2A",
 	Level:  analysis.Advice,
@@ -93,8 +91,7 @@ may define codes of its own there; a later version of A2A may define the same on
 	},
 }
 
-// RPCErrorCodeDialect points to a code that only another version of A2A defines.
-var RPCErrorCodeDialect = &analysis.Rule{
+var rpcErrorCodeDialect = &analysis.Rule{
 	ID:     "rpc-error-code-dialect",
 	Title:  "error code of another version of A2A",
 	Level:  analysis.Advice,
@@ -133,8 +130,7 @@ VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 	},
 }
 
-// RPCParseErrorUnfounded reports a parse error about a request that can be parsed.
-var RPCParseErrorUnfounded = &analysis.Rule{
+var rpcParseErrorUnfounded = &analysis.Rule{
 	ID:     "rpc-parse-error-unfounded",
 	Title:  "parse error about well-formed JSON",
 	Level:  analysis.Must,
@@ -165,8 +161,7 @@ type than JSON; batches; refusals that may come before the body is read.`,
 	},
 }
 
-// RPCInvalidJSONWrongCode reports the wrong error for a request that is no JSON.
-var RPCInvalidJSONWrongCode = &analysis.Rule{
+var rpcInvalidJSONWrongCode = &analysis.Rule{
 	ID:     "rpc-invalid-json-wrong-code",
 	Title:  "request that is not JSON refused with the wrong error",
 	Level:  analysis.Must,
@@ -192,8 +187,7 @@ the agent could read it.`,
 	},
 }
 
-// RPCInvalidRequestWrongCode reports the wrong answer to JSON that is no request.
-var RPCInvalidRequestWrongCode = &analysis.Rule{
+var rpcInvalidRequestWrongCode = &analysis.Rule{
 	ID:     "rpc-invalid-request-wrong-code",
 	Title:  "JSON that is not a JSON-RPC request not refused as such",
 	Level:  analysis.Should,
@@ -240,8 +234,7 @@ code -32602 is a note where there is no method at all, and right where there is 
 	},
 }
 
-// RPCInvalidRequestUnfounded reports a request refused as none although it is one.
-var RPCInvalidRequestUnfounded = &analysis.Rule{
+var rpcInvalidRequestUnfounded = &analysis.Rule{
 	ID:     "rpc-invalid-request-unfounded",
 	Title:  "valid JSON-RPC request refused as invalid",
 	Level:  analysis.Should,

@@ -20,11 +20,11 @@ var ErrorInfo = rule.Family{
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	If:       analysis.Refused,
 }.Of(
-	RPCA2AErrorInfo,
-	RPCErrorInfoDomain,
-	RPCErrorInfoReason,
-	RPCErrorInfoCodeMatch,
-	RPCValidationDetail,
+	rpca2AErrorInfo,
+	rpcErrorInfoDomain,
+	rpcErrorInfoReason,
+	rpcErrorInfoCodeMatch,
+	rpcValidationDetail,
 )
 
 const a2aDomain = "a2a-protocol.org"
@@ -69,8 +69,7 @@ func errorInfoSeverity(p *analysis.Pass) analysis.Severity {
 	return analysis.Error
 }
 
-// RPCA2AErrorInfo reports an error of A2A without the reason that 1.0 puts beside its code.
-var RPCA2AErrorInfo = &analysis.Rule{
+var rpca2AErrorInfo = &analysis.Rule{
 	ID:       "rpc-a2a-errorinfo",
 	Title:    "error of A2A without ErrorInfo",
 	Level:    analysis.Should,
@@ -103,8 +102,7 @@ it.`,
 	},
 }
 
-// RPCErrorInfoDomain reports a reason of A2A under another domain.
-var RPCErrorInfoDomain = &analysis.Rule{
+var rpcErrorInfoDomain = &analysis.Rule{
 	ID:       "rpc-errorinfo-domain",
 	Title:    "ErrorInfo of A2A with another domain",
 	Level:    analysis.Must,
@@ -134,8 +132,7 @@ recommend the ErrorInfo there.`,
 	},
 }
 
-// RPCErrorInfoReason reports a reason that A2A does not have.
-var RPCErrorInfoReason = &analysis.Rule{
+var rpcErrorInfoReason = &analysis.Rule{
 	ID:       "rpc-errorinfo-reason",
 	Title:    "ErrorInfo with a reason that A2A does not have",
 	Level:    analysis.Must,
@@ -191,8 +188,7 @@ func meansA2A(reason string) bool {
 	return named && a2a.ErrorNameOfReason(stem) != a2a.OtherError
 }
 
-// RPCErrorInfoCodeMatch reports a reason beside the code of another error.
-var RPCErrorInfoCodeMatch = &analysis.Rule{
+var rpcErrorInfoCodeMatch = &analysis.Rule{
 	ID:       "rpc-errorinfo-code-match",
 	Title:    "reason and code name different errors",
 	Level:    analysis.Must,
@@ -223,8 +219,7 @@ to rpc-error-code-int.`,
 	},
 }
 
-// RPCValidationDetail points to a refusal of parameters that does not say which.
-var RPCValidationDetail = &analysis.Rule{
+var rpcValidationDetail = &analysis.Rule{
 	ID:       "rpc-validation-detail",
 	Title:    "parameters refused without saying which",
 	Level:    analysis.Should,

@@ -15,19 +15,18 @@ var Responses = rule.Family{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.11.2", rule.Before1...).And("JSON-RPC 2.0 §5", a2a.V1_0),
 }.Of(
-	RPCResponseJSONRPC,
-	RPCResponseIDPresent,
-	RPCIDEcho,
-	RPCIDNullParseError,
-	RPCIDNullUnjustified,
-	RPCResultXorError,
-	RPCResultXorErrorV01,
-	RPCResultNull,
-	RPCNotificationAnswered,
+	rpcResponseJSONRPC,
+	rpcResponseIDPresent,
+	rpcidEcho,
+	rpcidNullParseError,
+	rpcidNullUnjustified,
+	rpcResultXorError,
+	rpcResultXorErrorV01,
+	rpcResultNull,
+	rpcNotificationAnswered,
 )
 
-// RPCResponseJSONRPC reports an answer that does not say "jsonrpc":"2.0".
-var RPCResponseJSONRPC = &analysis.Rule{
+var rpcResponseJSONRPC = &analysis.Rule{
 	ID:     "rpc-response-jsonrpc",
 	Title:  `JSON-RPC response without "jsonrpc":"2.0"`,
 	Level:  analysis.Must,
@@ -58,8 +57,7 @@ alone.`,
 	},
 }
 
-// RPCResponseIDPresent reports a response without an id.
-var RPCResponseIDPresent = &analysis.Rule{
+var rpcResponseIDPresent = &analysis.Rule{
 	ID:     "rpc-response-id-present",
 	Title:  "JSON-RPC response without id",
 	Level:  analysis.Must,
@@ -84,8 +82,7 @@ are not judged. In a stream or a batch the first such response is reported.`,
 	},
 }
 
-// RPCIDEcho reports an answer whose id is not the request's.
-var RPCIDEcho = &analysis.Rule{
+var rpcidEcho = &analysis.Rule{
 	ID:     "rpc-id-echo",
 	Title:  "JSON-RPC response id differs from the request's",
 	Level:  analysis.Must,
@@ -130,8 +127,7 @@ func echoesOneOf(p *analysis.Pass, at string, got a2a.Value) {
 	p.Report(p.Place.At(at+"/id"), "id is "+analysis.Quote(got), "expected the id of a request of the batch")
 }
 
-// RPCIDNullParseError reports an error about an unreadable request that claims to know its id.
-var RPCIDNullParseError = &analysis.Rule{
+var rpcidNullParseError = &analysis.Rule{
 	ID:     "rpc-id-null-parse-error",
 	Title:  "error about an unreadable request with an id",
 	Level:  analysis.Must,
@@ -165,8 +161,7 @@ judged.`,
 	},
 }
 
-// RPCIDNullUnjustified reports a null id in the answer to a request whose id can be read.
-var RPCIDNullUnjustified = &analysis.Rule{
+var rpcidNullUnjustified = &analysis.Rule{
 	ID:     "rpc-id-null-unjustified",
 	Title:  "null id in the answer to a request that has one",
 	Level:  analysis.Must,
@@ -203,8 +198,7 @@ stream-rpc-id; batches are not judged.`,
 	},
 }
 
-// RPCResultXorError reports an answer with both result and error, or with neither.
-var RPCResultXorError = &analysis.Rule{
+var rpcResultXorError = &analysis.Rule{
 	ID:     "rpc-result-xor-error",
 	Title:  "JSON-RPC response with both result and error, or neither",
 	Level:  analysis.Must,
@@ -241,8 +235,7 @@ response is reported.`,
 	},
 }
 
-// RPCResultXorErrorV01 is the same for 0.1, whose schema at first had null in place of what is absent.
-var RPCResultXorErrorV01 = &analysis.Rule{
+var rpcResultXorErrorV01 = &analysis.Rule{
 	ID:     "rpc-result-xor-error-v01",
 	Title:  "JSON-RPC response with both result and error, or neither",
 	Level:  analysis.Must,
@@ -271,8 +264,7 @@ is reported.`,
 	},
 }
 
-// RPCResultNull reports a null where the method has something to return.
-var RPCResultNull = &analysis.Rule{
+var rpcResultNull = &analysis.Rule{
 	ID:     "rpc-result-null",
 	Title:  "null result of a method that returns an object",
 	Level:  analysis.Must,
@@ -318,8 +310,7 @@ func operation(p *analysis.Pass, request a2a.Value) a2a.Operation {
 	return a2a.NoOperation
 }
 
-// RPCNotificationAnswered reports a response to a request that asked for none.
-var RPCNotificationAnswered = &analysis.Rule{
+var rpcNotificationAnswered = &analysis.Rule{
 	ID:    "rpc-notification-answered",
 	Title: "JSON-RPC response to a notification",
 	Level: analysis.Must,

@@ -15,15 +15,14 @@ var Errors = rule.Family{
 	On:       analysis.AnswerSeen | analysis.EventSeen,
 	Bindings: rule.OnRPC,
 }.Of(
-	RPCErrorObject,
-	RPCErrorCodeInt,
-	RPCErrorMessage,
-	RPCErrorDataArray,
-	RPCErrorDataTypeKey,
+	rpcErrorObject,
+	rpcErrorCodeInt,
+	rpcErrorMessage,
+	rpcErrorDataArray,
+	rpcErrorDataTypeKey,
 )
 
-// RPCErrorObject reports an error that is no object.
-var RPCErrorObject = &analysis.Rule{
+var rpcErrorObject = &analysis.Rule{
 	ID:     "rpc-error-object",
 	Title:  "JSON-RPC error is not an object",
 	Level:  analysis.Must,
@@ -48,8 +47,7 @@ result is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
 	},
 }
 
-// RPCErrorCodeInt reports an error whose code is no integer.
-var RPCErrorCodeInt = &analysis.Rule{
+var rpcErrorCodeInt = &analysis.Rule{
 	ID:    "rpc-error-code-int",
 	Title: "JSON-RPC error code missing or not an integer",
 	Level: analysis.Must,
@@ -70,8 +68,7 @@ not judged here.`,
 	},
 }
 
-// RPCErrorMessage reports an error without a message.
-var RPCErrorMessage = &analysis.Rule{
+var rpcErrorMessage = &analysis.Rule{
 	ID:     "rpc-error-message",
 	Title:  "JSON-RPC error message missing or not a string",
 	Level:  analysis.Must,
@@ -96,8 +93,7 @@ code alone does not tell them which of their values was wrong.`,
 	},
 }
 
-// RPCErrorDataArray reports error data of 1.0 that is no list.
-var RPCErrorDataArray = &analysis.Rule{
+var rpcErrorDataArray = &analysis.Rule{
 	ID:     "rpc-error-data-array",
 	Title:  "JSON-RPC error data is not an array",
 	Level:  analysis.Must,
@@ -128,8 +124,7 @@ example of 1.0.0 prints an object.`,
 // ofA2A reports whether 1.0 gives an error code a meaning.
 func ofA2A(code int64) bool { return a2a.ErrorNameOf(code, a2a.Of(a2a.V1_0)).A2A() }
 
-// RPCErrorDataTypeKey reports error data of 1.0 that does not say of which type it is.
-var RPCErrorDataTypeKey = &analysis.Rule{
+var rpcErrorDataTypeKey = &analysis.Rule{
 	ID:     "rpc-error-data-type-key",
 	Title:  "element of JSON-RPC error data without @type",
 	Level:  analysis.Must,

@@ -16,19 +16,18 @@ var Methods = rule.Family{
 	Category: analysis.ErrorHandling,
 	Bindings: rule.OnRPC,
 }.Of(
-	RPCMethodString,
-	RPCMethodReserved,
-	RPCMethodPattern,
-	RPCMethodPascal,
-	RPCMethodKnown,
-	RPCMethodDialect,
-	RPCUnknownMethodCode,
-	RPCCoreMethodMissing,
-	RPCCoreMethodMissingV1,
+	rpcMethodString,
+	rpcMethodReserved,
+	rpcMethodPattern,
+	rpcMethodPascal,
+	rpcMethodKnown,
+	rpcMethodDialect,
+	rpcUnknownMethodCode,
+	rpcCoreMethodMissing,
+	rpcCoreMethodMissingV1,
 )
 
-// RPCMethodString reports a request that does not say what it asks.
-var RPCMethodString = &analysis.Rule{
+var rpcMethodString = &analysis.Rule{
 	ID:    "rpc-method-string",
 	Title: "JSON-RPC method missing or not a string",
 	Level: analysis.Must,
@@ -62,8 +61,7 @@ func judgeMethods(p *analysis.Pass, judge func(at, method string, call *a2a.Call
 	})
 }
 
-// RPCMethodReserved reports a method with a name that JSON-RPC keeps for itself.
-var RPCMethodReserved = &analysis.Rule{
+var rpcMethodReserved = &analysis.Rule{
 	ID:    "rpc-method-reserved",
 	Title: "method with a name that JSON-RPC reserves",
 	Level: analysis.Must,
@@ -86,8 +84,7 @@ the agent sees them, so a method of one's own under such a name works with some 
 	},
 }
 
-// RPCMethodPattern reports a method of 0.3 that is not named like one.
-var RPCMethodPattern = &analysis.Rule{
+var rpcMethodPattern = &analysis.Rule{
 	ID:     "rpc-method-pattern",
 	Title:  "method of 0.3 without a category",
 	Level:  analysis.Must,
@@ -123,8 +120,7 @@ seen to read the public card alone; reserved names, which rpc-method-reserved ju
 	},
 }
 
-// RPCMethodPascal reports a method of 1.0 that is not named like one.
-var RPCMethodPascal = &analysis.Rule{
+var rpcMethodPascal = &analysis.Rule{
 	ID:     "rpc-method-pascal",
 	Title:  "method of 1.0 not in PascalCase",
 	Level:  analysis.Must,
@@ -206,8 +202,7 @@ func declaresMore(p *analysis.Pass) bool {
 	return len(cards) == 0
 }
 
-// RPCMethodKnown points to a method that no version of A2A has.
-var RPCMethodKnown = &analysis.Rule{
+var rpcMethodKnown = &analysis.Rule{
 	ID:     "rpc-method-known",
 	Title:  "method that no version of A2A has",
 	Level:  analysis.Advice,
@@ -241,8 +236,7 @@ public card alone.`,
 	},
 }
 
-// RPCMethodDialect reports a method of an earlier version at an interface of 1.0.
-var RPCMethodDialect = &analysis.Rule{
+var rpcMethodDialect = &analysis.Rule{
 	ID:       "rpc-method-dialect",
 	Title:    "method of an earlier version at an interface of 1.0",
 	Category: analysis.Interop,
@@ -275,8 +269,7 @@ is said once for each URL and client. Where the agent does not understand the ca
 	},
 }
 
-// RPCUnknownMethodCode reports an unknown method refused with the wrong error.
-var RPCUnknownMethodCode = &analysis.Rule{
+var rpcUnknownMethodCode = &analysis.Rule{
 	ID:     "rpc-unknown-method-code",
 	Title:  "unknown method refused with the wrong error",
 	Level:  analysis.Should,
@@ -314,8 +307,7 @@ have a further card that was not seen, unless the error says that the method is 
 	},
 }
 
-// RPCCoreMethodMissing reports an agent of 0.3 that lacks a method that it has to have.
-var RPCCoreMethodMissing = &analysis.Rule{
+var rpcCoreMethodMissing = &analysis.Rule{
 	ID:       "rpc-core-method-missing",
 	Title:    "core method of 0.3 not found",
 	Category: analysis.Lifecycle,
@@ -354,8 +346,7 @@ requests that name another version.`,
 	},
 }
 
-// RPCCoreMethodMissingV1 is the same for 1.0, where every interface serves all of them.
-var RPCCoreMethodMissingV1 = &analysis.Rule{
+var rpcCoreMethodMissingV1 = &analysis.Rule{
 	ID:       "rpc-core-method-missing-v1",
 	Title:    "core method of 1.0 not found",
 	Category: analysis.Lifecycle,

@@ -18,20 +18,19 @@ var Requests = rule.Family{
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnRPC,
 }.Of(
-	RPCRequestIsObject,
-	RPCRequestJSONRPC,
-	RPCParamsStructured,
-	RPCParamsObject,
-	RPCParamsNoneGetCard,
-	RPCIDType,
-	RPCIDNull,
-	RPCIDFraction,
-	RPCIDMissing,
-	RPCRequestUnknownMember,
+	rpcRequestIsObject,
+	rpcRequestJSONRPC,
+	rpcParamsStructured,
+	rpcParamsObject,
+	rpcParamsNoneGetCard,
+	rpcidType,
+	rpcidNull,
+	rpcidFraction,
+	rpcidMissing,
+	rpcRequestUnknownMember,
 )
 
-// RPCRequestIsObject reports a request whose JSON is no object.
-var RPCRequestIsObject = &analysis.Rule{
+var rpcRequestIsObject = &analysis.Rule{
 	ID:     "rpc-request-is-object",
 	Title:  "JSON-RPC request is not an object",
 	Level:  analysis.Must,
@@ -62,8 +61,7 @@ the object.`,
 	},
 }
 
-// RPCRequestJSONRPC reports a request that does not say "jsonrpc":"2.0".
-var RPCRequestJSONRPC = &analysis.Rule{
+var rpcRequestJSONRPC = &analysis.Rule{
 	ID:     "rpc-request-jsonrpc",
 	Title:  `JSON-RPC request without "jsonrpc":"2.0"`,
 	Level:  analysis.Must,
@@ -87,8 +85,7 @@ note, since that schema gives it a default.`,
 	},
 }
 
-// RPCParamsStructured reports parameters that are neither object nor array.
-var RPCParamsStructured = &analysis.Rule{
+var rpcParamsStructured = &analysis.Rule{
 	ID:    "rpc-params-structured",
 	Title: "JSON-RPC params is neither object nor array",
 	Level: analysis.Must,
@@ -111,8 +108,7 @@ whole request invalid for a strict agent, before it looks at the method.`,
 	},
 }
 
-// RPCParamsObject reports parameters by position.
-var RPCParamsObject = &analysis.Rule{
+var rpcParamsObject = &analysis.Rule{
 	ID:     "rpc-params-object",
 	Title:  "parameters of an A2A method by position",
 	Level:  analysis.Must,
@@ -137,8 +133,7 @@ arguments by position.`,
 	},
 }
 
-// RPCParamsNoneGetCard reports parameters for the method of 0.3 that has none.
-var RPCParamsNoneGetCard = &analysis.Rule{
+var rpcParamsNoneGetCard = &analysis.Rule{
 	ID:     "rpc-params-none-getcard",
 	Title:  "parameters for the method that takes none",
 	Level:  analysis.Must,
@@ -163,8 +158,7 @@ checks the request against the schema refuses one that carries some.`,
 	},
 }
 
-// RPCIDType reports an id that is neither string nor number.
-var RPCIDType = &analysis.Rule{
+var rpcidType = &analysis.Rule{
 	ID:     "rpc-id-type",
 	Title:  "JSON-RPC id of a wrong type",
 	Level:  analysis.Must,
@@ -188,8 +182,7 @@ on, and has to refuse the request without saying which one it means.`,
 	},
 }
 
-// RPCIDNull reports a request with a null id.
-var RPCIDNull = &analysis.Rule{
+var rpcidNull = &analysis.Rule{
 	ID:     "rpc-id-null",
 	Title:  "JSON-RPC request with a null id",
 	Level:  analysis.Should,
@@ -214,8 +207,7 @@ from such an error, and some agents take the request for one that wants no answe
 	},
 }
 
-// RPCIDFraction reports a numeric id with a fraction.
-var RPCIDFraction = &analysis.Rule{
+var rpcidFraction = &analysis.Rule{
 	ID:     "rpc-id-fraction",
 	Title:  "JSON-RPC id with a fraction",
 	Level:  analysis.Should,
@@ -239,8 +231,7 @@ the client does not know the answer for its own.`,
 	},
 }
 
-// RPCIDMissing reports a call of A2A that asks for no answer.
-var RPCIDMissing = &analysis.Rule{
+var rpcidMissing = &analysis.Rule{
 	ID:     "rpc-id-missing",
 	Title:  "A2A method called without an id",
 	Level:  analysis.Must,
@@ -280,8 +271,7 @@ func missingIDSeverity(p *analysis.Pass) analysis.Severity {
 	return rule.SeveritySince(p, "0.2", "0.2.0", "0.2.1")
 }
 
-// RPCRequestUnknownMember reports a member beside those of a JSON-RPC request for which the request is refused.
-var RPCRequestUnknownMember = &analysis.Rule{
+var rpcRequestUnknownMember = &analysis.Rule{
 	ID:    "rpc-request-unknown-member",
 	Title: "request refused for a member that JSON-RPC does not define",
 	Level: analysis.Advice,

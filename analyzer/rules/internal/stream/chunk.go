@@ -22,17 +22,16 @@ var Chunks = rule.Family{
 	Bindings: rule.OnCall,
 	Cites:    citeChunks,
 }.Of(
-	StreamChunkAppendKnown,
-	StreamChunkAfterLast,
-	StreamChunkIncomplete,
-	StreamArtifactConsistent,
+	streamChunkAppendKnown,
+	streamChunkAfterLast,
+	streamChunkIncomplete,
+	streamArtifactConsistent,
 )
 
 // citeChunks are the sections about the pieces of an artifact.
 var citeChunks = rule.Cite("6.7", a2a.V0_1).And("7.2.3", a2a.V0_2, a2a.V0_3).And("4.2.2", a2a.V1_0)
 
-// StreamChunkAppendKnown reports a piece that is appended to nothing.
-var StreamChunkAppendKnown = &analysis.Rule{
+var streamChunkAppendKnown = &analysis.Rule{
 	ID:     "stream-chunk-append-known",
 	Title:  "piece is appended to an artifact that was never begun",
 	Level:  analysis.Must,
@@ -83,8 +82,7 @@ func artifactUpdate(p *analysis.Pass) (u a2a.ArtifactUpdate, ok bool) {
 	return u, artifact.Identified(u.Artifact())
 }
 
-// StreamChunkAfterLast reports a piece that is appended after the last one.
-var StreamChunkAfterLast = &analysis.Rule{
+var streamChunkAfterLast = &analysis.Rule{
 	ID:     "stream-chunk-after-last",
 	Title:  "piece follows the artifact's last one",
 	Level:  analysis.Should,
@@ -120,8 +118,7 @@ func mayRepeatEvents(p *analysis.Pass) bool {
 	return p.Exchange.Call.Operation == a2a.SubscribeToTask && p.Dialects != a2a.Of(a2a.V1_0)
 }
 
-// StreamChunkIncomplete notes an artifact in pieces without a last one.
-var StreamChunkIncomplete = &analysis.Rule{
+var streamChunkIncomplete = &analysis.Rule{
 	ID:     "stream-chunk-incomplete",
 	Title:  "task is completed although an artifact never got its last piece",
 	Level:  analysis.Advice,
@@ -154,8 +151,7 @@ with a gap, and those of the dialect before 0.1, which has no such mark. The fir
 	},
 }
 
-// StreamArtifactConsistent notes that a finished task does not show what its stream sent.
-var StreamArtifactConsistent = &analysis.Rule{
+var streamArtifactConsistent = &analysis.Rule{
 	ID:     "stream-artifact-consistent",
 	Title:  "artifact of the finished task differs from what its stream sent",
 	Level:  analysis.Advice,

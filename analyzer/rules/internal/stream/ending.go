@@ -20,20 +20,19 @@ var Endings = rule.Family{
 	On:       analysis.StreamEnded,
 	Bindings: rule.OnCall,
 }.Of(
-	StreamClosedOnTerminal,
-	StreamNothingAfterFinal,
-	StreamMessageCloses,
-	StreamEndsAfterTerminal,
-	StreamClosesAfterFinal,
-	StreamTerminalWithoutFinal,
-	StreamFinalActiveState,
-	StreamTruncated,
-	StreamEmpty,
-	StreamStillOpen,
+	streamClosedOnTerminal,
+	streamNothingAfterFinal,
+	streamMessageCloses,
+	streamEndsAfterTerminal,
+	streamClosesAfterFinal,
+	streamTerminalWithoutFinal,
+	streamFinalActiveState,
+	streamTruncated,
+	streamEmpty,
+	streamStillOpen,
 )
 
-// StreamClosedOnTerminal reports events after the one that ended the task.
-var StreamClosedOnTerminal = &analysis.Rule{
+var streamClosedOnTerminal = &analysis.Rule{
 	ID:     "stream-closed-on-terminal",
 	Title:  "stream goes on after the task has ended",
 	Level:  analysis.Must,
@@ -89,8 +88,7 @@ func lateEvent(p *analysis.Pass) (analysis.Place, string) {
 	return p.Place.At(payload.Pointer), payload.Kind.String()
 }
 
-// StreamNothingAfterFinal reports events after the one that was announced as the last.
-var StreamNothingAfterFinal = &analysis.Rule{
+var streamNothingAfterFinal = &analysis.Rule{
 	ID:     "stream-nothing-after-final",
 	Title:  "event after final:true",
 	Level:  analysis.Must,
@@ -126,8 +124,7 @@ several such events the first is reported.`,
 // Grace is how long a stream may stay open after its last event.
 const grace = 5 * time.Second
 
-// StreamMessageCloses reports a stream that stays open after its only Message.
-var StreamMessageCloses = &analysis.Rule{
+var streamMessageCloses = &analysis.Rule{
 	ID:     "stream-message-closes",
 	Title:  "stream stays open after its Message",
 	Level:  analysis.Must,
@@ -164,8 +161,7 @@ func judgeLateClose(p *analysis.Pass, event int, what string, worst analysis.Sev
 	}
 }
 
-// StreamEndsAfterTerminal reports a stream that stays open after the task has ended.
-var StreamEndsAfterTerminal = &analysis.Rule{
+var streamEndsAfterTerminal = &analysis.Rule{
 	ID:     "stream-ends-after-terminal",
 	Title:  "stream stays open after the task has ended",
 	Level:  analysis.Must,
@@ -187,8 +183,7 @@ Since the clock is the recorder's, and a slow client holds up an agent, it is ne
 	},
 }
 
-// StreamClosesAfterFinal reports a stream that stays open after the event that was announced as the last.
-var StreamClosesAfterFinal = &analysis.Rule{
+var streamClosesAfterFinal = &analysis.Rule{
 	ID:     "stream-closes-after-final",
 	Title:  "stream stays open after final:true",
 	Level:  analysis.Should,
@@ -213,8 +208,7 @@ on a resubscription, which may replay earlier rounds, only an end in a terminal 
 	},
 }
 
-// StreamTerminalWithoutFinal reports a stream that ends without having said so.
-var StreamTerminalWithoutFinal = &analysis.Rule{
+var streamTerminalWithoutFinal = &analysis.Rule{
 	ID:     "stream-terminal-without-final",
 	Title:  "stream ends without final:true",
 	Level:  analysis.Should,
@@ -249,8 +243,7 @@ drafts of 1.0 have the same service.`,
 	},
 }
 
-// StreamFinalActiveState notes an end that leaves the task at work.
-var StreamFinalActiveState = &analysis.Rule{
+var streamFinalActiveState = &analysis.Rule{
 	ID:     "stream-final-active-state",
 	Title:  "final:true while the task is at work",
 	Level:  analysis.Advice,
@@ -280,8 +273,7 @@ reported.`,
 	},
 }
 
-// StreamTruncated reports a stream that the agent ends while the task goes on.
-var StreamTruncated = &analysis.Rule{
+var streamTruncated = &analysis.Rule{
 	ID:     "stream-truncated",
 	Title:  "agent ends the stream while the task is active",
 	Level:  analysis.Should,
@@ -313,8 +305,7 @@ streams with an error, a Message or final:true; tasks whose state was never seen
 	},
 }
 
-// StreamEmpty reports a stream without any event.
-var StreamEmpty = &analysis.Rule{
+var streamEmpty = &analysis.Rule{
 	ID:     "stream-empty",
 	Title:  "stream without any event",
 	Level:  analysis.Must,
@@ -349,8 +340,7 @@ promises later events only; a last event without its blank line, which is anothe
 	},
 }
 
-// StreamStillOpen notes a stream that had not ended when the recording did.
-var StreamStillOpen = &analysis.Rule{
+var streamStillOpen = &analysis.Rule{
 	ID:     "stream-still-open",
 	Title:  "stream was open when the recording stopped",
 	Level:  analysis.Advice,

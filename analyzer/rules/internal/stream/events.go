@@ -19,20 +19,19 @@ var Events = rule.Family{
 	On:       analysis.EventSeen,
 	Bindings: rule.OnJSONCall,
 }.Of(
-	SSEUTF8,
-	SSEUnterminatedEvent,
-	SSEStrayLine,
-	SSERetryDigits,
-	SSEIDNul,
-	SSEEmptyData,
-	SSEOneJSON,
+	sseutf8,
+	sseUnterminatedEvent,
+	sseStrayLine,
+	sseRetryDigits,
+	sseidNul,
+	sseEmptyData,
+	sseOneJSON,
 )
 
 // citeData are the sections about what the data of an event holds.
 var citeData = rule.Cite("3.3", a2a.V0_1, a2a.V0_2).And("3.3.1", a2a.V0_3).And("9.4.2", a2a.V1_0).And("11.7", a2a.V1_0)
 
-// SSEUTF8 reports an event that is no UTF-8.
-var SSEUTF8 = &analysis.Rule{
+var sseutf8 = &analysis.Rule{
 	ID:     "sse-utf8",
 	Title:  "event is not UTF-8",
 	Level:  analysis.Must,
@@ -62,8 +61,7 @@ first is reported.`,
 	},
 }
 
-// SSEUnterminatedEvent reports a last event that no client will see.
-var SSEUnterminatedEvent = &analysis.Rule{
+var sseUnterminatedEvent = &analysis.Rule{
 	ID:    "sse-unterminated-event",
 	Title: "last event has no blank line after it",
 	Level: analysis.Must,
@@ -87,8 +85,7 @@ follow the standard throw the event away: often it is the one that says how the 
 	},
 }
 
-// SSEStrayLine reports a line that was meant as data.
-var SSEStrayLine = &analysis.Rule{
+var sseStrayLine = &analysis.Rule{
 	ID:     "sse-stray-line",
 	Title:  "line of an event is lost",
 	Level:  analysis.Should,
@@ -122,8 +119,7 @@ several such lines in a stream the first is reported.`,
 	},
 }
 
-// SSERetryDigits reports a reconnection time that is no number.
-var SSERetryDigits = &analysis.Rule{
+var sseRetryDigits = &analysis.Rule{
 	ID:    "sse-retry-digits",
 	Title: "retry is not a number of milliseconds",
 	Level: analysis.Advice,
@@ -153,8 +149,7 @@ func ignoredField(p *analysis.Pass, name string) (value string, found bool) {
 	return "", false
 }
 
-// SSEIDNul notes an event id that is ignored.
-var SSEIDNul = &analysis.Rule{
+var sseidNul = &analysis.Rule{
 	ID:    "sse-id-nul",
 	Title: "event id holds U+0000",
 	Level: analysis.Advice,
@@ -174,8 +169,7 @@ resumes too early.`,
 	},
 }
 
-// SSEEmptyData reports an event without content.
-var SSEEmptyData = &analysis.Rule{
+var sseEmptyData = &analysis.Rule{
 	ID:     "sse-empty-data",
 	Title:  "event with blank data",
 	Level:  analysis.Should,
@@ -199,8 +193,7 @@ several such events the first is reported.`,
 	},
 }
 
-// SSEOneJSON reports an event with more than one JSON value.
-var SSEOneJSON = &analysis.Rule{
+var sseOneJSON = &analysis.Rule{
 	ID:     "sse-one-json",
 	Title:  "several JSON values in one event",
 	Level:  analysis.Must,

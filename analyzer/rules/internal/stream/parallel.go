@@ -20,12 +20,11 @@ var Parallel = rule.Family{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.5.2", a2a.V1_0),
 }.Of(
-	StreamSameEvents,
-	StreamCloseIsolated,
+	streamSameEvents,
+	streamCloseIsolated,
 )
 
-// StreamSameEvents reports two streams of one task that brought different updates.
-var StreamSameEvents = &analysis.Rule{
+var streamSameEvents = &analysis.Rule{
 	ID:     "stream-same-events",
 	Title:  "two streams of one task differ",
 	Level:  analysis.Must,
@@ -57,8 +56,7 @@ credentials and extensions; updates further back than the last 128; streams with
 	},
 }
 
-// StreamCloseIsolated reports a stream that ends when the client of another one leaves.
-var StreamCloseIsolated = &analysis.Rule{
+var streamCloseIsolated = &analysis.Rule{
 	ID:     "stream-close-isolated",
 	Title:  "stream ends when another client leaves",
 	Level:  analysis.Must,

@@ -17,19 +17,18 @@ var Streams = rule.Family{
 	On:       analysis.EventSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	StreamFirstEvent,
-	StreamSubscribeFirstTask,
-	StreamMessageOnly,
-	StreamNoMessageInTaskStream,
-	StreamTaskSnapshotPosition,
-	StreamRPCEnvelope,
-	StreamRPCID,
-	StreamRESTBare,
-	StreamErrorLast,
+	streamFirstEvent,
+	streamSubscribeFirstTask,
+	streamMessageOnly,
+	streamNoMessageInTaskStream,
+	streamTaskSnapshotPosition,
+	streamRPCEnvelope,
+	streamRPCID,
+	streamRESTBare,
+	streamErrorLast,
 )
 
-// StreamFirstEvent reports a stream that does not begin with a Task or a Message.
-var StreamFirstEvent = &analysis.Rule{
+var streamFirstEvent = &analysis.Rule{
 	ID:     "stream-first-event",
 	Title:  "stream begins with neither Task nor Message",
 	Level:  analysis.Must,
@@ -51,8 +50,7 @@ Updates name a task by its id only: a client that never saw the task cannot tell
 	},
 }
 
-// StreamSubscribeFirstTask reports a subscription that does not begin with the task.
-var StreamSubscribeFirstTask = &analysis.Rule{
+var streamSubscribeFirstTask = &analysis.Rule{
 	ID:     "stream-subscribe-first-task",
 	Title:  "subscription does not begin with the Task",
 	Level:  analysis.Must,
@@ -75,8 +73,7 @@ so this snapshot is all that a client gets to know of it: without it the client 
 	},
 }
 
-// StreamMessageOnly reports events after the Message that is the whole answer.
-var StreamMessageOnly = &analysis.Rule{
+var streamMessageOnly = &analysis.Rule{
 	ID:     "stream-message-only",
 	Title:  "stream goes on after its Message",
 	Level:  analysis.Must,
@@ -104,8 +101,7 @@ reported.`,
 	},
 }
 
-// StreamNoMessageInTaskStream reports a Message among the updates of a task.
-var StreamNoMessageInTaskStream = &analysis.Rule{
+var streamNoMessageInTaskStream = &analysis.Rule{
 	ID:     "stream-no-message-in-task-stream",
 	Title:  "Message in the stream of a task",
 	Level:  analysis.Must,
@@ -131,8 +127,7 @@ is reported.`,
 	},
 }
 
-// StreamTaskSnapshotPosition reports a Task in the middle of a stream.
-var StreamTaskSnapshotPosition = &analysis.Rule{
+var streamTaskSnapshotPosition = &analysis.Rule{
 	ID:     "stream-task-snapshot-position",
 	Title:  "Task in the middle of a stream",
 	Level:  analysis.Should,
@@ -163,8 +158,7 @@ several such events the first is reported.`,
 	},
 }
 
-// StreamRPCEnvelope reports an event of a JSON-RPC stream that is no JSON-RPC response.
-var StreamRPCEnvelope = &analysis.Rule{
+var streamRPCEnvelope = &analysis.Rule{
 	ID:       "stream-rpc-envelope",
 	Title:    "event is not a JSON-RPC response",
 	Level:    analysis.Must,
@@ -196,8 +190,7 @@ such events the first is reported.`,
 	},
 }
 
-// StreamRPCID reports an event whose id is not the request's.
-var StreamRPCID = &analysis.Rule{
+var streamRPCID = &analysis.Rule{
 	ID:       "stream-rpc-id",
 	Title:    "event's JSON-RPC id differs from the request's",
 	Level:    analysis.Must,
@@ -227,8 +220,7 @@ without id is not judged here. Of several such events the first is reported.`,
 	},
 }
 
-// StreamRESTBare reports an event of an HTTP+JSON stream in the envelope of the other binding.
-var StreamRESTBare = &analysis.Rule{
+var streamRESTBare = &analysis.Rule{
 	ID:       "stream-rest-bare",
 	Title:    "HTTP+JSON event in a JSON-RPC envelope",
 	Level:    analysis.Must,
@@ -253,8 +245,7 @@ interface.`,
 	},
 }
 
-// StreamErrorLast reports events after an error.
-var StreamErrorLast = &analysis.Rule{
+var streamErrorLast = &analysis.Rule{
 	ID:       "stream-error-last",
 	Title:    "stream goes on after an error",
 	Level:    analysis.Advice,

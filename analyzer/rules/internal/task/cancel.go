@@ -19,13 +19,12 @@ var Cancel = rule.Family{
 	Bindings: rule.OnCall,
 	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 }.Of(
-	StateCancelTerminal,
-	StateCancelTerminalCode,
-	StateCancelChangesTerminal,
+	stateCancelTerminal,
+	stateCancelTerminalCode,
+	stateCancelChangesTerminal,
 )
 
-// StateCancelTerminal reports a finished task whose cancellation succeeds.
-var StateCancelTerminal = &analysis.Rule{
+var stateCancelTerminal = &analysis.Rule{
 	ID:     "state-cancel-terminal",
 	Title:  "cancellation of a finished task is not refused",
 	Level:  analysis.Must,
@@ -70,8 +69,7 @@ func cancels(p *analysis.Pass) (ended *analysis.TaskObservation, worst analysis.
 	return ended, analysis.Warning
 }
 
-// StateCancelTerminalCode reports the cancellation of a finished task refused with the wrong error.
-var StateCancelTerminalCode = &analysis.Rule{
+var stateCancelTerminalCode = &analysis.Rule{
 	ID:       "state-cancel-terminal-code",
 	Title:    "cancellation of a finished task refused with the wrong error",
 	Category: analysis.ErrorHandling,
@@ -110,8 +108,7 @@ is a note. Before 1.0 it is a warning.`,
 	},
 }
 
-// StateCancelChangesTerminal reports a finished task that a cancellation turned into a canceled one.
-var StateCancelChangesTerminal = &analysis.Rule{
+var stateCancelChangesTerminal = &analysis.Rule{
 	ID:       "state-cancel-changes-terminal",
 	Title:    "finished task becomes canceled",
 	Level:    analysis.Must,

@@ -15,17 +15,16 @@ var Contexts = rule.Family{
 	Side:     a2a.Agent,
 	Bindings: rule.OnCall,
 }.Of(
-	IDContextPreserved,
-	IDContextPreserved0x,
-	IDContextInferred,
-	IDContextMismatchRejected,
-	IDContextStable,
-	IDStreamContextConsistent,
-	IDStatusMessageTask,
+	idContextPreserved,
+	idContextPreserved0x,
+	idContextInferred,
+	idContextMismatchRejected,
+	idContextStable,
+	idStreamContextConsistent,
+	idStatusMessageTask,
 )
 
-// IDContextPreserved reports a new task or message in another context than the client asked for.
-var IDContextPreserved = &analysis.Rule{
+var idContextPreserved = &analysis.Rule{
 	ID:     "id-context-preserved",
 	Title:  "answer is in another context than the message",
 	Level:  analysis.Must,
@@ -43,8 +42,7 @@ named for its task counts.`,
 	},
 }
 
-// IDContextPreserved0x is the same before 1.0, where no text demands it.
-var IDContextPreserved0x = &analysis.Rule{
+var idContextPreserved0x = &analysis.Rule{
 	ID:     "id-context-preserved-0x",
 	Title:  "answer is in another context than the message, before 1.0",
 	Level:  analysis.Advice,
@@ -126,8 +124,7 @@ func answeredSend(p *analysis.Pass) (*a2a.Payload, bool) {
 	return nil, false
 }
 
-// IDContextInferred reports a task that a message has moved to another context.
-var IDContextInferred = &analysis.Rule{
+var idContextInferred = &analysis.Rule{
 	ID:     "id-context-inferred",
 	Title:  "message without a context moves its task to another one",
 	Level:  analysis.Must,
@@ -173,8 +170,7 @@ func answerContext(p *analysis.Pass) (taskID, contextID string, at analysis.Plac
 	return "", "", analysis.Place{}
 }
 
-// IDContextMismatchRejected reports a message to a task of another context that was taken.
-var IDContextMismatchRejected = &analysis.Rule{
+var idContextMismatchRejected = &analysis.Rule{
 	ID:     "id-context-mismatch-rejected",
 	Title:  "message is taken although its task is in another context",
 	Level:  analysis.Must,
@@ -211,8 +207,7 @@ differ.`,
 	},
 }
 
-// IDContextStable reports a task that moves to another context.
-var IDContextStable = &analysis.Rule{
+var idContextStable = &analysis.Rule{
 	ID:       "id-context-stable",
 	Title:    "context id of a task changes",
 	Level:    analysis.Must,
@@ -243,8 +238,7 @@ the next turn lands in another conversation, and what was said before is lost to
 	},
 }
 
-// IDStreamContextConsistent reports a stream in two contexts.
-var IDStreamContextConsistent = &analysis.Rule{
+var idStreamContextConsistent = &analysis.Rule{
 	ID:     "id-stream-context-consistent",
 	Title:  "events of one stream name different contexts",
 	Level:  analysis.Must,
@@ -280,8 +274,7 @@ rule has reported.`,
 	},
 }
 
-// IDStatusMessageTask reports the message of a status that names another task or context.
-var IDStatusMessageTask = &analysis.Rule{
+var idStatusMessageTask = &analysis.Rule{
 	ID:       "id-status-message-task",
 	Title:    "message of a status names another task or context",
 	Level:    analysis.Advice,

@@ -21,13 +21,13 @@ var Filter = rule.Family{
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	If:       analysis.OfTasks,
 }.Of(
-	ListSorted,
-	ListFilterContext,
-	ListFilterStatus,
-	ListFilterTime,
-	ListArtifactsOmitted,
-	ListDuplicateTask,
-	ListScope,
+	listSorted,
+	listFilterContext,
+	listFilterStatus,
+	listFilterTime,
+	listArtifactsOmitted,
+	listDuplicateTask,
+	listScope,
 )
 
 // A timestamp is a time as a message gives it.
@@ -67,8 +67,7 @@ func (s timestamp) before(t timestamp) bool {
 	return s.Truncate(unit).Before(t.Truncate(unit))
 }
 
-// ListSorted reports a page whose tasks are not in order.
-var ListSorted = &analysis.Rule{
+var listSorted = &analysis.Rule{
 	ID:     "list-sorted",
 	Title:  "tasks of a list are not sorted by time",
 	Level:  analysis.Must,
@@ -143,8 +142,7 @@ func eachListed(page a2a.Value, f func(t a2a.Task) bool) {
 	}
 }
 
-// ListFilterContext reports a task of a context that was not asked for.
-var ListFilterContext = &analysis.Rule{
+var listFilterContext = &analysis.Rule{
 	ID:     "list-filter-context",
 	Title:  "list holds a task of another context",
 	Level:  analysis.Must,
@@ -175,8 +173,7 @@ them is confusing at best, and somebody else's data at worst.`,
 	},
 }
 
-// ListFilterStatus reports a task in a state that was not asked for.
-var ListFilterStatus = &analysis.Rule{
+var listFilterStatus = &analysis.Rule{
 	ID:     "list-filter-status",
 	Title:  "list holds a task in another state",
 	Level:  analysis.Must,
@@ -209,8 +206,7 @@ which is the client's fault: the agent may not know it. Tasks whose state is not
 	},
 }
 
-// ListFilterTime reports a task that is older than was asked for.
-var ListFilterTime = &analysis.Rule{
+var listFilterTime = &analysis.Rule{
 	ID:     "list-filter-time",
 	Title:  "list holds a task that is too old",
 	Level:  analysis.Must,
@@ -247,8 +243,7 @@ timestamp.`,
 	},
 }
 
-// ListArtifactsOmitted reports artifacts in a list that nobody wanted.
-var ListArtifactsOmitted = &analysis.Rule{
+var listArtifactsOmitted = &analysis.Rule{
 	ID:     "list-artifacts-omitted",
 	Title:  "list holds artifacts that were not asked for",
 	Level:  analysis.Must,
@@ -289,8 +284,7 @@ func withoutArtifacts(call *a2a.Call) bool {
 	return !rule.Given(v) || ok && !include
 }
 
-// ListDuplicateTask reports a task that stands twice on a page.
-var ListDuplicateTask = &analysis.Rule{
+var listDuplicateTask = &analysis.Rule{
 	ID:     "list-duplicate-task",
 	Title:  "task is listed twice on a page",
 	Level:  analysis.Advice,
@@ -329,8 +323,7 @@ long pages only the first tasks are compared.`,
 // maxPage is the most tasks that a page may have.
 const maxPage = 100
 
-// ListScope reports a task in the list of somebody who may not see it.
-var ListScope = &analysis.Rule{
+var listScope = &analysis.Rule{
 	ID:     "list-scope",
 	Title:  "list holds a task that the client is not allowed to get",
 	Level:  analysis.Must,

@@ -21,18 +21,17 @@ var Finished = rule.Family{
 	Bindings: rule.OnCall,
 	Category: analysis.Lifecycle,
 }.Of(
-	StateSendTerminalRejected,
-	StateSendTerminalRejectedV1,
-	StateSendTerminalCode,
-	StateSubscribeTerminal,
-	StateSubscribeTerminalCode,
+	stateSendTerminalRejected,
+	stateSendTerminalRejectedV1,
+	stateSendTerminalCode,
+	stateSubscribeTerminal,
+	stateSubscribeTerminalCode,
 )
 
 const unless = "a message id that was sent to the task before (a retry), tasks whose end was not fully delivered " +
 	"before the request began"
 
-// StateSendTerminalRejected reports a message to a finished task that is not refused, before 1.0.
-var StateSendTerminalRejected = &analysis.Rule{
+var stateSendTerminalRejected = &analysis.Rule{
 	ID:     "state-send-terminal-rejected",
 	Title:  "message to a finished task is not refused",
 	Level:  analysis.Must,
@@ -50,8 +49,7 @@ or a message is a note. Where no card says whether the agent may be older than 0
 	Check: checkNotRefused,
 }
 
-// StateSendTerminalRejectedV1 is the same for 1.0, which names the error.
-var StateSendTerminalRejectedV1 = &analysis.Rule{
+var stateSendTerminalRejectedV1 = &analysis.Rule{
 	ID:     "state-send-terminal-rejected-v1",
 	Title:  "message to a finished task is not refused",
 	Level:  analysis.Must,
@@ -103,8 +101,7 @@ func checkNotRefused(p *analysis.Pass) {
 		"expected an error", analysis.AtMost(worst))
 }
 
-// StateSendTerminalCode reports a message to a finished task refused with the wrong error.
-var StateSendTerminalCode = &analysis.Rule{
+var stateSendTerminalCode = &analysis.Rule{
 	ID:       "state-send-terminal-code",
 	Title:    "message to a finished task refused with the wrong error",
 	Category: analysis.ErrorHandling,
@@ -135,8 +132,7 @@ began.`,
 	},
 }
 
-// StateSubscribeTerminal reports a subscription to a finished task that is not refused.
-var StateSubscribeTerminal = &analysis.Rule{
+var stateSubscribeTerminal = &analysis.Rule{
 	ID:     "state-subscribe-terminal",
 	Title:  "subscription to a finished task is not refused",
 	Level:  analysis.Must,
@@ -170,8 +166,7 @@ fully delivered before the request began.`,
 	},
 }
 
-// StateSubscribeTerminalCode reports a subscription to a finished task refused with the wrong error.
-var StateSubscribeTerminalCode = &analysis.Rule{
+var stateSubscribeTerminalCode = &analysis.Rule{
 	ID:       "state-subscribe-terminal-code",
 	Title:    "subscription to a finished task refused with the wrong error",
 	Category: analysis.ErrorHandling,

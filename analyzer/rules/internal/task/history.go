@@ -18,13 +18,12 @@ var History = rule.Family{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.2.4", a2a.V1_0),
 }.Of(
-	HistoryMax,
-	HistoryMax0x,
-	HistoryZeroOmitted,
+	historyMax,
+	historyMax0x,
+	historyZeroOmitted,
 )
 
-// HistoryMax reports more messages than were asked for.
-var HistoryMax = &analysis.Rule{
+var historyMax = &analysis.Rule{
 	ID:     "history-max",
 	Title:  "more history than was asked for",
 	Level:  analysis.Must,
@@ -44,8 +43,7 @@ is a warning: there the limit stands in the schema's comments only.`,
 	},
 }
 
-// HistoryMax0x is the same before 1.0.
-var HistoryMax0x = &analysis.Rule{
+var historyMax0x = &analysis.Rule{
 	ID:     "history-max-0x",
 	Title:  "more history than was asked for, before 1.0",
 	Level:  analysis.Should,
@@ -63,8 +61,7 @@ of a stream.`,
 	},
 }
 
-// HistoryZeroOmitted reports an empty history where none was to be sent.
-var HistoryZeroOmitted = &analysis.Rule{
+var historyZeroOmitted = &analysis.Rule{
 	ID:     "history-zero-omitted",
 	Title:  "empty history although none was wanted",
 	Level:  analysis.Should,

@@ -19,19 +19,18 @@ var Identity = rule.Family{
 	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	IDTaskEchoV01,
-	IDSessionEchoV01,
-	IDEventEchoV01,
-	IDGetEcho,
-	IDTaskUnique,
-	IDTaskContinued,
-	IDStreamTaskConsistent,
-	IDSubscribeMatch,
-	IDTaskHistoryConsistent,
+	idTaskEchoV01,
+	idSessionEchoV01,
+	idEventEchoV01,
+	idGetEcho,
+	idTaskUnique,
+	idTaskContinued,
+	idStreamTaskConsistent,
+	idSubscribeMatch,
+	idTaskHistoryConsistent,
 )
 
-// IDTaskEchoV01 reports a task of 0.1 under another id than the client gave it.
-var IDTaskEchoV01 = &analysis.Rule{
+var idTaskEchoV01 = &analysis.Rule{
 	ID:       "id-task-echo-v01",
 	Title:    "task has another id than the client gave it",
 	Level:    analysis.Must,
@@ -52,8 +51,7 @@ another id is one that the client does not know.`,
 	},
 }
 
-// IDSessionEchoV01 reports a task of 0.1 in another session than the client put it into.
-var IDSessionEchoV01 = &analysis.Rule{
+var idSessionEchoV01 = &analysis.Rule{
 	ID:       "id-session-echo-v01",
 	Title:    "task is in another session than the client put it into",
 	Level:    analysis.Advice,
@@ -91,8 +89,7 @@ func reportOtherTask(p *analysis.Pass, why string, options ...analysis.Option) {
 	}
 }
 
-// IDEventEchoV01 reports an event of 0.1 about another task than the request.
-var IDEventEchoV01 = &analysis.Rule{
+var idEventEchoV01 = &analysis.Rule{
 	ID:       "id-event-echo-v01",
 	Title:    "event names another task than the request",
 	Level:    analysis.Must,
@@ -116,8 +113,7 @@ follows several tasks files the event under the wrong one, or drops it.`,
 	},
 }
 
-// IDGetEcho reports an answer with another task than was asked for.
-var IDGetEcho = &analysis.Rule{
+var idGetEcho = &analysis.Rule{
 	ID:     "id-get-echo",
 	Title:  "another task than was asked for",
 	Level:  analysis.Must,
@@ -138,8 +134,7 @@ the wrong client; after a cancel it may be the one that was stopped.`,
 	},
 }
 
-// IDTaskUnique reports one task id for two tasks.
-var IDTaskUnique = &analysis.Rule{
+var idTaskUnique = &analysis.Rule{
 	ID:     "id-task-unique",
 	Title:  "two sends were given the same new task id",
 	Level:  analysis.Must,
@@ -188,8 +183,7 @@ func mayContinue(known *task.Task, contextID string, references []string) bool {
 	return contextID != "" && (known.Context == nil || contextID == known.Context.ContextID)
 }
 
-// IDTaskContinued reports a new task where a message went on with an old one.
-var IDTaskContinued = &analysis.Rule{
+var idTaskContinued = &analysis.Rule{
 	ID:     "id-task-continued",
 	Title:  "message to an active task is answered with another task",
 	Level:  analysis.Should,
@@ -223,8 +217,7 @@ a note.`,
 	},
 }
 
-// IDStreamTaskConsistent reports a stream about two tasks.
-var IDStreamTaskConsistent = &analysis.Rule{
+var idStreamTaskConsistent = &analysis.Rule{
 	ID:     "id-stream-task-consistent",
 	Title:  "events of one stream name different tasks",
 	Level:  analysis.Must,
@@ -251,8 +244,7 @@ another task changes the wrong one.`,
 	},
 }
 
-// IDSubscribeMatch reports a stream about another task than was subscribed to.
-var IDSubscribeMatch = &analysis.Rule{
+var idSubscribeMatch = &analysis.Rule{
 	ID:     "id-subscribe-match",
 	Title:  "subscription is about another task",
 	Level:  analysis.Must,
@@ -275,8 +267,7 @@ ended, or failed.`,
 	},
 }
 
-// IDTaskHistoryConsistent reports a message in a task's history that says it belongs to another task.
-var IDTaskHistoryConsistent = &analysis.Rule{
+var idTaskHistoryConsistent = &analysis.Rule{
 	ID:       "id-task-history-consistent",
 	Title:    "message in a task's history names another task",
 	Level:    analysis.Advice,

@@ -20,15 +20,14 @@ var Lifecycle = rule.Family{
 	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	StateTerminalImmutable,
-	StateTerminalImmutableEarly,
-	StateFinalStateAgrees,
-	StateStatusRegressTime,
-	StateUnknownTaskKnown,
+	stateTerminalImmutable,
+	stateTerminalImmutableEarly,
+	stateFinalStateAgrees,
+	stateStatusRegressTime,
+	stateUnknownTaskKnown,
 )
 
-// StateTerminalImmutable reports another state of a task that has already ended.
-var StateTerminalImmutable = &analysis.Rule{
+var stateTerminalImmutable = &analysis.Rule{
 	ID:       "state-terminal-immutable",
 	Title:    "another state after a terminal state",
 	Level:    analysis.Must,
@@ -81,8 +80,7 @@ func reportRestart(p *analysis.Pass, before *analysis.TaskObservation, worst ana
 		"expected no other state", analysis.AtMost(worst))
 }
 
-// StateTerminalImmutableEarly notes a restart where the version allows it.
-var StateTerminalImmutableEarly = &analysis.Rule{
+var stateTerminalImmutableEarly = &analysis.Rule{
 	ID:       "state-terminal-immutable-early",
 	Title:    "ended task is taken up again",
 	Level:    analysis.Advice,
@@ -108,8 +106,7 @@ unknown; notifications and replayed events, unless they show another terminal st
 	},
 }
 
-// StateFinalStateAgrees reports a poll that contradicts the terminal state that a stream or notification announced.
-var StateFinalStateAgrees = &analysis.Rule{
+var stateFinalStateAgrees = &analysis.Rule{
 	ID:     "state-final-state-agrees",
 	Title:  "polled task contradicts the end that was announced",
 	Level:  analysis.Must,
@@ -140,8 +137,7 @@ allowed a restart. Where no card says whether the agent may be that old, the fin
 	},
 }
 
-// StateStatusRegressTime notes a status that is older than one that came before it.
-var StateStatusRegressTime = &analysis.Rule{
+var stateStatusRegressTime = &analysis.Rule{
 	ID:     "state-status-regress-time",
 	Title:  "status is older than the one before it",
 	Level:  analysis.Advice,
@@ -185,8 +181,7 @@ a 0.x resubscription, and other tasks. Of several such events the first is repor
 	},
 }
 
-// StateUnknownTaskKnown notes that a task is not found any more.
-var StateUnknownTaskKnown = &analysis.Rule{
+var stateUnknownTaskKnown = &analysis.Rule{
 	ID:     "state-unknown-task-known",
 	Title:  "task is not found shortly after it was shown",
 	Level:  analysis.Advice,

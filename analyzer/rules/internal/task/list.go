@@ -22,17 +22,16 @@ var List = rule.Family{
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	If:       analysis.OfTasks,
 }.Of(
-	ListNextTokenPresent,
-	ListLastPageToken,
-	ListPageTokenIgnored,
-	ListRequiredFields,
-	ListPageLimit,
-	ListPageSizeEcho,
-	ListTotalSize,
+	listNextTokenPresent,
+	listLastPageToken,
+	listPageTokenIgnored,
+	listRequiredFields,
+	listPageLimit,
+	listPageSizeEcho,
+	listTotalSize,
 )
 
-// ListNextTokenPresent reports a page that does not say whether there is another.
-var ListNextTokenPresent = &analysis.Rule{
+var listNextTokenPresent = &analysis.Rule{
 	ID:       "list-next-token-present",
 	Title:    "page of tasks without nextPageToken",
 	Level:    analysis.Must,
@@ -75,8 +74,7 @@ func valueOrHolder(v, holder a2a.Value) a2a.Value {
 	return holder
 }
 
-// ListLastPageToken reports a token for a page after the last.
-var ListLastPageToken = &analysis.Rule{
+var listLastPageToken = &analysis.Rule{
 	ID:     "list-last-page-token",
 	Title:  "nextPageToken although all tasks are on the page",
 	Level:  analysis.Must,
@@ -101,8 +99,7 @@ left.`,
 	},
 }
 
-// ListPageTokenIgnored reports a token that leads to the page from which it came.
-var ListPageTokenIgnored = &analysis.Rule{
+var listPageTokenIgnored = &analysis.Rule{
 	ID:     "list-page-token-ignored",
 	Title:  "pageToken leads to the same page again",
 	Level:  analysis.Must,
@@ -131,8 +128,7 @@ pages, and tokens from before the recording. The first such page at an endpoint 
 	},
 }
 
-// ListRequiredFields reports a page without what every page has.
-var ListRequiredFields = &analysis.Rule{
+var listRequiredFields = &analysis.Rule{
 	ID:       "list-required-fields",
 	Title:    "page of tasks is not complete",
 	Level:    analysis.Must,
@@ -175,8 +171,7 @@ a rule of its own.`,
 	},
 }
 
-// ListPageLimit reports a page with too many tasks.
-var ListPageLimit = &analysis.Rule{
+var listPageLimit = &analysis.Rule{
 	ID:     "list-page-limit",
 	Title:  "more tasks on a page than were asked for",
 	Level:  analysis.Must,
@@ -228,8 +223,7 @@ func sizeIn(p *analysis.Pass, page a2a.Value, name string) (about a2a.Value, n i
 	return v, n, known
 }
 
-// ListPageSizeEcho reports a page that gives a size that it cannot have.
-var ListPageSizeEcho = &analysis.Rule{
+var listPageSizeEcho = &analysis.Rule{
 	ID:     "list-page-size-echo",
 	Title:  "pageSize of a page is not its size",
 	Level:  analysis.Should,
@@ -263,8 +257,7 @@ which have rules of their own.`,
 	},
 }
 
-// ListTotalSize reports fewer tasks in all than on one page.
-var ListTotalSize = &analysis.Rule{
+var listTotalSize = &analysis.Rule{
 	ID:     "list-total-size",
 	Title:  "totalSize is smaller than the page",
 	Level:  analysis.Must,

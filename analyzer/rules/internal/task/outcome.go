@@ -18,14 +18,13 @@ var Outcomes = rule.Family{
 	Side:     a2a.Agent,
 	Bindings: rule.OnCall,
 }.Of(
-	StateBlocking,
-	StateBlockingArtifacts,
-	StateBlocking0x,
-	StateArtifactsAfterTerminal,
+	stateBlocking,
+	stateBlockingArtifacts,
+	stateBlocking0x,
+	stateArtifactsAfterTerminal,
 )
 
-// StateBlocking reports a send that is answered before the task has ended or waits.
-var StateBlocking = &analysis.Rule{
+var stateBlocking = &analysis.Rule{
 	ID:     "state-blocking",
 	Title:  "send is answered while the task is at work",
 	Level:  analysis.Must,
@@ -56,8 +55,7 @@ had another default; requests where neither the A2A-Version header nor a card na
 	},
 }
 
-// StateBlocking0x notes that a client that asked to wait did not get the outcome.
-var StateBlocking0x = &analysis.Rule{
+var stateBlocking0x = &analysis.Rule{
 	ID:     "state-blocking-0x",
 	Title:  "send with blocking:true is answered while the task is at work",
 	Level:  analysis.Advice,
@@ -85,8 +83,7 @@ it when it comes back active.`,
 	},
 }
 
-// StateBlockingArtifacts reports a send that waited for the end of its task and was not given all of its artifacts.
-var StateBlockingArtifacts = &analysis.Rule{
+var stateBlockingArtifacts = &analysis.Rule{
 	ID:     "state-blocking-artifacts",
 	Title:  "send that waited was not given all artifacts",
 	Level:  analysis.Must,
@@ -134,8 +131,7 @@ func missingArtifact(p *analysis.Pass) (t a2a.Task, index int) {
 	return t, known.Awaited.Lacks(t)
 }
 
-// StateArtifactsAfterTerminal reports artifacts that change after the task has ended.
-var StateArtifactsAfterTerminal = &analysis.Rule{
+var stateArtifactsAfterTerminal = &analysis.Rule{
 	ID:     "state-artifacts-after-terminal",
 	Title:  "artifacts change after the task has ended",
 	Level:  analysis.Should,

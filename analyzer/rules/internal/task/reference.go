@@ -19,16 +19,15 @@ var References = rule.Family{
 	On:       analysis.RequestSeen,
 	Bindings: rule.OnCall,
 }.Of(
-	ReqPageTokenOrigin,
-	ReqToTerminal,
-	ReqContextTaskMismatch,
-	ReqTaskIDExists,
-	IDDeniedAccepted,
-	ReqMessageIDReuse,
+	reqPageTokenOrigin,
+	reqToTerminal,
+	reqContextTaskMismatch,
+	reqTaskIDExists,
+	idDeniedAccepted,
+	reqMessageIDReuse,
 )
 
-// ReqPageTokenOrigin reports a page token that no agent gave.
-var ReqPageTokenOrigin = &analysis.Rule{
+var reqPageTokenOrigin = &analysis.Rule{
 	ID:     "req-page-token-origin",
 	Title:  "pageToken that no answer gave",
 	Level:  analysis.Should,
@@ -59,8 +58,7 @@ note, since the token may be from before the recording.`,
 	},
 }
 
-// ReqToTerminal reports a message to a task that the client knows to have ended.
-var ReqToTerminal = &analysis.Rule{
+var reqToTerminal = &analysis.Rule{
 	ID:     "req-to-terminal",
 	Title:  "message to a task that has ended",
 	Level:  analysis.Advice,
@@ -97,8 +95,7 @@ func messagePlace(p *analysis.Pass, name string) analysis.Place {
 	return rule.InParams(p, valueOrHolder(message.Get(name), message))
 }
 
-// ReqContextTaskMismatch reports a message that names a task and another context than the task's.
-var ReqContextTaskMismatch = &analysis.Rule{
+var reqContextTaskMismatch = &analysis.Rule{
 	ID:     "req-context-task-mismatch",
 	Title:  "message names a task, and another context than the task's",
 	Level:  analysis.Should,
@@ -127,8 +124,7 @@ id-context-mismatch-rejected judges.`,
 	},
 }
 
-// ReqTaskIDExists reports a message to a task that the client knows not to exist.
-var ReqTaskIDExists = &analysis.Rule{
+var reqTaskIDExists = &analysis.Rule{
 	ID:     "req-taskid-exists",
 	Title:  "message to a task that does not exist",
 	Level:  analysis.Must,
@@ -156,8 +152,7 @@ another client, for other credentials, or that came after the message was on its
 	},
 }
 
-// IDDeniedAccepted reports an agent that takes a message to a task that it has just said not to exist.
-var IDDeniedAccepted = &analysis.Rule{
+var idDeniedAccepted = &analysis.Rule{
 	ID:     "id-denied-accepted",
 	Title:  "message accepted for a task that was said not to exist",
 	Level:  analysis.Must,
@@ -192,8 +187,7 @@ is not there.`,
 	},
 }
 
-// ReqMessageIDReuse reports one message id for two messages.
-var ReqMessageIDReuse = &analysis.Rule{
+var reqMessageIDReuse = &analysis.Rule{
 	ID:     "req-message-id-reuse",
 	Title:  "message id used for another message",
 	Level:  analysis.Should,

@@ -20,16 +20,15 @@ var Requests = rule.Family{
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
 }.Of(
-	ReqTaskID,
-	ReqSendIDV01,
-	ReqAcceptedOutputModes,
-	ReqHistoryLength,
-	ReqPageSize,
-	ReqListStatus,
+	reqTaskID,
+	reqSendIDV01,
+	reqAcceptedOutputModes,
+	reqHistoryLength,
+	reqPageSize,
+	reqListStatus,
 )
 
-// ReqTaskID reports a request about a task that does not say which.
-var ReqTaskID = &analysis.Rule{
+var reqTaskID = &analysis.Rule{
 	ID:       "req-task-id",
 	Title:    "request about a task without the task's id",
 	Level:    analysis.Must,
@@ -100,8 +99,7 @@ func taskIDMember(call *a2a.Call) (name, snake string) {
 	return "id", "id"
 }
 
-// ReqSendIDV01 reports a send of 0.1 that does not name the task.
-var ReqSendIDV01 = &analysis.Rule{
+var reqSendIDV01 = &analysis.Rule{
 	ID:       "req-send-id-v01",
 	Title:    "tasks/send without the id of the task",
 	Level:    analysis.Must,
@@ -125,8 +123,7 @@ the task.`,
 	},
 }
 
-// ReqAcceptedOutputModes reports a configuration of early 0.2 that does not say what the client can read.
-var ReqAcceptedOutputModes = &analysis.Rule{
+var reqAcceptedOutputModes = &analysis.Rule{
 	ID:       "req-accepted-output-modes",
 	Title:    "configuration without acceptedOutputModes",
 	Level:    analysis.Advice,
@@ -156,8 +153,7 @@ agents of that time refuse the message without the list.`,
 	},
 }
 
-// ReqHistoryLength reports a limit of the history that is no number of messages.
-var ReqHistoryLength = &analysis.Rule{
+var reqHistoryLength = &analysis.Rule{
 	ID:       "req-history-length",
 	Title:    "historyLength is not a whole number from 0 to 2147483647",
 	Level:    analysis.Must,
@@ -267,8 +263,7 @@ func parseNumber(text string) (int64, bool) {
 	return n, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// ReqPageSize reports a page size that no agent can serve.
-var ReqPageSize = &analysis.Rule{
+var reqPageSize = &analysis.Rule{
 	ID:       "req-page-size",
 	Title:    "pageSize out of bounds",
 	Level:    analysis.Must,
@@ -320,8 +315,7 @@ func pageSize(p *analysis.Pass) (n int64, at analysis.Place, ok bool) {
 	return n, rule.InParams(p, v), true
 }
 
-// ReqListStatus reports a filter for a state that no task can be in.
-var ReqListStatus = &analysis.Rule{
+var reqListStatus = &analysis.Rule{
 	ID:       "req-list-status",
 	Title:    "list filtered by a state that does not exist",
 	Level:    analysis.Must,

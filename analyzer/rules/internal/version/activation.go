@@ -14,8 +14,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// ExtRequiredMissing reports a call that succeeds without an extension that the card requires.
-var ExtRequiredMissing = &analysis.Rule{
+var extRequiredMissing = &analysis.Rule{
 	ID:     "ext-required-missing",
 	Title:  "call without a required extension answered",
 	Level:  analysis.Must,
@@ -103,8 +102,7 @@ func fieldLists(fields capture.Fields, uri string) bool {
 	return false
 }
 
-// ExtRequiredMissingCode reports such a call refused with the wrong error.
-var ExtRequiredMissingCode = &analysis.Rule{
+var extRequiredMissingCode = &analysis.Rule{
 	ID:       "ext-required-missing-code",
 	Title:    "call without a required extension refused with the wrong error",
 	Category: analysis.ErrorHandling,
@@ -138,8 +136,7 @@ errors that do not say which they are; cards that were not seen.`,
 	},
 }
 
-// ExtRequiredMissingClient reports a client that leaves out an extension although it has read that it is required.
-var ExtRequiredMissingClient = &analysis.Rule{
+var extRequiredMissingClient = &analysis.Rule{
 	ID:     "ext-required-missing-client",
 	Title:  "message without an extension that the card requires",
 	Level:  analysis.Should,
@@ -182,8 +179,7 @@ func activates(p *analysis.Pass) bool {
 	return len(versions) > 0 && !olderThanActivation(p)
 }
 
-// ExtRequiredMissing0x reports such a call that succeeds, before 1.0.
-var ExtRequiredMissing0x = &analysis.Rule{
+var extRequiredMissing0x = &analysis.Rule{
 	ID:     "ext-required-missing-0x",
 	Title:  "message without a required extension answered",
 	Level:  analysis.Should,
@@ -209,8 +205,7 @@ fields out.`,
 	},
 }
 
-// ExtResponseEcho reports an answer that does not say which extensions are active.
-var ExtResponseEcho = &analysis.Rule{
+var extResponseEcho = &analysis.Rule{
 	ID:    "ext-response-echo",
 	Title: "answer does not list the extensions that were asked for",
 	Level: analysis.Should,
@@ -268,8 +263,7 @@ func declaredAndAsked(p *analysis.Pass) string {
 	return ""
 }
 
-// ExtResponseUnrequested reports an extension that nobody asked for.
-var ExtResponseUnrequested = &analysis.Rule{
+var extResponseUnrequested = &analysis.Rule{
 	ID:    "ext-response-unrequested",
 	Title: "answer lists an extension that was not asked for",
 	Level: analysis.Should,
@@ -328,8 +322,7 @@ func answerFields(x *analysis.Exchange) capture.Fields {
 	return slices.Concat(x.Response.Fields, x.Trailer)
 }
 
-// ExtNoFallback reports another version of an extension than the one that was asked for.
-var ExtNoFallback = &analysis.Rule{
+var extNoFallback = &analysis.Rule{
 	ID:     "ext-no-fallback",
 	Title:  "another version of an extension activated than was asked for",
 	Level:  analysis.Must,

@@ -18,11 +18,10 @@ var Dialects = rule.Family{
 	Side:     a2a.Client,
 	Bindings: rule.OnJSON,
 }.Of(
-	DialectMismatch,
+	dialectMismatch,
 )
 
-// DialectMismatch reports, once for an endpoint, that client and agent speak different dialects.
-var DialectMismatch = &analysis.Rule{
+var dialectMismatch = &analysis.Rule{
 	ID:     "dialect-mismatch",
 	Title:  "client and agent speak different versions of A2A",
 	Level:  analysis.Should,

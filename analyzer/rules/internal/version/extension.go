@@ -18,22 +18,21 @@ var Extensions = rule.Family{
 	Category: analysis.Interop,
 	Bindings: rule.OnCall,
 }.Of(
-	ExtHeaderName,
-	ExtHeaderName0x,
-	ExtHeaderFormat,
-	ExtHeaderUnknownParam,
-	ExtURIVersion,
-	ExtRequiredMissing,
-	ExtRequiredMissingCode,
-	ExtRequiredMissingClient,
-	ExtRequiredMissing0x,
-	ExtResponseEcho,
-	ExtResponseUnrequested,
-	ExtNoFallback,
+	extHeaderName,
+	extHeaderName0x,
+	extHeaderFormat,
+	extHeaderUnknownParam,
+	extURIVersion,
+	extRequiredMissing,
+	extRequiredMissingCode,
+	extRequiredMissingClient,
+	extRequiredMissing0x,
+	extResponseEcho,
+	extResponseUnrequested,
+	extNoFallback,
 )
 
-// ExtHeaderName reports extensions asked for under the name of older versions.
-var ExtHeaderName = &analysis.Rule{
+var extHeaderName = &analysis.Rule{
 	ID:     "ext-header-name",
 	Title:  "request of 1.0 with X-A2A-Extensions",
 	Level:  analysis.Must,
@@ -50,8 +49,7 @@ endpoint is reported.`,
 	Check: func(p *analysis.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
 }
 
-// ExtHeaderName0x reports extensions asked for under the name of 1.0.
-var ExtHeaderName0x = &analysis.Rule{
+var extHeaderName0x = &analysis.Rule{
 	ID:     "ext-header-name-0x",
 	Title:  "request before 1.0 with A2A-Extensions",
 	Level:  analysis.Advice,
@@ -87,8 +85,7 @@ func checkHeaderName(p *analysis.Pass, right, wrong string) {
 	}
 }
 
-// ExtHeaderFormat reports a list of extensions that is none.
-var ExtHeaderFormat = &analysis.Rule{
+var extHeaderFormat = &analysis.Rule{
 	ID:     "ext-header-format",
 	Title:  "A2A-Extensions is not one list of URIs",
 	Level:  analysis.Should,
@@ -128,8 +125,7 @@ compare what stands between commas, do not find the others.`,
 	},
 }
 
-// ExtHeaderUnknownParam reports a field that looks like one of A2A and is none.
-var ExtHeaderUnknownParam = &analysis.Rule{
+var extHeaderUnknownParam = &analysis.Rule{
 	ID:     "ext-header-unknown-param",
 	Title:  "A2A- header field that the protocol does not have",
 	Level:  analysis.Advice,
@@ -157,8 +153,7 @@ is a slip that the agent ignores in silence, or may mean something else some day
 	},
 }
 
-// ExtURIVersion reports an extension whose URI has no version.
-var ExtURIVersion = &analysis.Rule{
+var extURIVersion = &analysis.Rule{
 	ID:       "ext-uri-version",
 	Title:    "extension URI without a version",
 	Category: analysis.AgentCard,

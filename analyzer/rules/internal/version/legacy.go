@@ -19,15 +19,14 @@ var Legacy = rule.Family{
 	On:       analysis.EarlySeen,
 	Bindings: rule.OnRPC,
 }.Of(
-	LegacyCardComplete,
-	LegacyStreamEvents,
-	LegacyHistoryPromised,
-	LegacyCancelRefused,
-	LegacyWebhookRefused,
+	legacyCardComplete,
+	legacyStreamEvents,
+	legacyHistoryPromised,
+	legacyCancelRefused,
+	legacyWebhookRefused,
 )
 
-// LegacyCardComplete reports a card from before 0.1 that lacks what clients of that time read.
-var LegacyCardComplete = &analysis.Rule{
+var legacyCardComplete = &analysis.Rule{
 	ID:       "legacy-card-complete",
 	Title:    "agent card from before 0.1 is not complete",
 	Category: analysis.AgentCard,
@@ -87,8 +86,7 @@ at most four different cards are looked at.`,
 	},
 }
 
-// LegacyStreamEvents reports an event that has no place in a stream from before 0.1.
-var LegacyStreamEvents = &analysis.Rule{
+var legacyStreamEvents = &analysis.Rule{
 	ID:       "legacy-stream-events",
 	Title:    "event of a stream from before 0.1 out of place",
 	Category: analysis.Streaming,
@@ -140,8 +138,7 @@ is reported.`,
 	},
 }
 
-// LegacyHistoryPromised reports a task without the history of states that the card promises.
-var LegacyHistoryPromised = &analysis.Rule{
+var legacyHistoryPromised = &analysis.Rule{
 	ID:       "legacy-history-promised",
 	Title:    "history of states promised and not given",
 	Category: analysis.Lifecycle,
@@ -168,8 +165,7 @@ entries; tasks that are not completed. Of what came before the agent showed its 
 	},
 }
 
-// LegacyCancelRefused notes that a task at work could not be canceled.
-var LegacyCancelRefused = &analysis.Rule{
+var legacyCancelRefused = &analysis.Rule{
 	ID:       "legacy-cancel-refused",
 	Title:    "task at work could not be canceled before 0.1",
 	Category: analysis.Lifecycle,
@@ -194,8 +190,7 @@ a note, since later texts let an agent refuse.`,
 	},
 }
 
-// LegacyWebhookRefused notes that a webhook without TLS was refused with another error than clients of that time know.
-var LegacyWebhookRefused = &analysis.Rule{
+var legacyWebhookRefused = &analysis.Rule{
 	ID:       "legacy-webhook-refused",
 	Title:    "webhook without TLS refused with another error than before 0.1",
 	Category: analysis.ErrorHandling,

@@ -9,8 +9,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// VerSemantics reports an answer in another version than the one that was asked for.
-var VerSemantics = &analysis.Rule{
+var verSemantics = &analysis.Rule{
 	ID:     "ver-semantics",
 	Title:  "answer in another version than the request asks for",
 	Level:  analysis.Must,
@@ -72,8 +71,7 @@ func sameFormat(in a2a.Dialects) a2a.Dialects {
 	return in
 }
 
-// VerEmptyMeans03 reports an answer of 1.0 to a request that names no version.
-var VerEmptyMeans03 = &analysis.Rule{
+var verEmptyMeans03 = &analysis.Rule{
 	ID:     "ver-empty-means-03",
 	Title:  "request without a version answered in 1.0",
 	Level:  analysis.Must,
@@ -105,8 +103,7 @@ programs that may leave fields out. The first call at an endpoint is reported.`,
 	},
 }
 
-// VersionSemanticsMixed reports one message in the words of two versions.
-var VersionSemanticsMixed = &analysis.Rule{
+var versionSemanticsMixed = &analysis.Rule{
 	ID:     "version-semantics-mixed",
 	Title:  "one message in the words of two versions",
 	Level:  analysis.Should,

@@ -1,6 +1,11 @@
 package version
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"a2atap/proxy/expect"
+)
 
 func TestOtherVersion(t *testing.T) {
 	tests := []struct {
@@ -36,9 +41,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, pair := range [...][2]string{{test.a, test.b}, {test.b, test.a}} {
-			if got := otherVersion(pair[0], pair[1]); got != test.want {
-				t.Errorf("%q and %q: %t", pair[0], pair[1], got)
-			}
+			expect.Equal(t, fmt.Sprintf("%q and %q", pair[0], pair[1]), test.want, otherVersion(pair[0], pair[1]))
 		}
 	}
 }

@@ -17,22 +17,21 @@ var Versions = rule.Family{
 	Category: analysis.Interop,
 	Bindings: rule.OnCall,
 }.Of(
-	VerHeaderPresent,
-	VerHeaderFormat,
-	VerHeaderPatch,
-	VerHeaderParamConflict,
-	VerInterfaceMatch,
-	VerUnsupportedError,
-	VerSupportedRefused,
-	VerSemantics,
-	VerEmptyMeans03,
-	VersionSemanticsMixed,
+	verHeaderPresent,
+	verHeaderFormat,
+	verHeaderPatch,
+	verHeaderParamConflict,
+	verInterfaceMatch,
+	verUnsupportedError,
+	verSupportedRefused,
+	verSemantics,
+	verEmptyMeans03,
+	versionSemanticsMixed,
 )
 
 const versionName = "A2A-Version"
 
-// VerHeaderPresent reports a request of 1.0 that names no version.
-var VerHeaderPresent = &analysis.Rule{
+var verHeaderPresent = &analysis.Rule{
 	ID:       "ver-header-present",
 	Title:    "request of 1.0 without A2A-Version",
 	Level:    analysis.Must,
@@ -91,8 +90,7 @@ func joined(list, value string) string {
 	return list + ", " + value
 }
 
-// VerHeaderFormat reports a version that is none.
-var VerHeaderFormat = &analysis.Rule{
+var verHeaderFormat = &analysis.Rule{
 	ID:     "ver-header-format",
 	Title:  "A2A-Version is not of the form Major.Minor",
 	Level:  analysis.Must,
@@ -136,8 +134,7 @@ func countNumbers(version string) int {
 	return n
 }
 
-// VerHeaderPatch reports a version with a patch number.
-var VerHeaderPatch = &analysis.Rule{
+var verHeaderPatch = &analysis.Rule{
 	ID:     "ver-header-patch",
 	Title:  "A2A-Version with a patch number",
 	Level:  analysis.Should,
@@ -162,8 +159,7 @@ whole text refuses a client that it would understand.`,
 	},
 }
 
-// VerHeaderParamConflict reports a request that names two versions.
-var VerHeaderParamConflict = &analysis.Rule{
+var verHeaderParamConflict = &analysis.Rule{
 	ID:       "ver-header-param-conflict",
 	Title:    "version in the header and as a parameter disagree",
 	Level:    analysis.Should,
@@ -195,8 +191,7 @@ where the agent looks first.`,
 	},
 }
 
-// VerInterfaceMatch reports a version that the card does not offer at this URL.
-var VerInterfaceMatch = &analysis.Rule{
+var verInterfaceMatch = &analysis.Rule{
 	ID:     "ver-interface-match",
 	Title:  "client asks for a version that the card does not declare",
 	Level:  analysis.Advice,
@@ -255,8 +250,7 @@ func offeredVersions(p *analysis.Pass) string {
 	return strings.Join(list, ", ")
 }
 
-// VerUnsupportedError reports a version that the agent does not offer, not refused as such.
-var VerUnsupportedError = &analysis.Rule{
+var verUnsupportedError = &analysis.Rule{
 	ID:       "ver-unsupported-error",
 	Title:    "version that is not offered, not refused as such",
 	Category: analysis.ErrorHandling,
@@ -312,8 +306,7 @@ func knowsVersions(p *analysis.Pass) bool {
 	return slices.ContainsFunc(card.Of(p).Before(p.Exchange), func(c *card.Card) bool { return c.Modern })
 }
 
-// VerSupportedRefused reports a version that the card offers, refused.
-var VerSupportedRefused = &analysis.Rule{
+var verSupportedRefused = &analysis.Rule{
 	ID:       "ver-supported-refused",
 	Title:    "version that the card declares, refused as not supported",
 	Category: analysis.ErrorHandling,

@@ -18,12 +18,11 @@ var Equivalence = rule.Family{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.4.1", a2a.V0_3).And("5.1", a2a.V1_0),
 }.Of(
-	EquivErrorSame,
-	EquivResultSame,
+	equivErrorSame,
+	equivResultSame,
 )
 
-// EquivErrorSame reports an operation that fails with different errors over two bindings.
-var EquivErrorSame = &analysis.Rule{
+var equivErrorSame = &analysis.Rule{
 	ID:     "equiv-error-same",
 	Title:  "one failing operation has different errors over two bindings",
 	Level:  analysis.Must,
@@ -90,8 +89,7 @@ func mayBeRight(x *analysis.Exchange, name a2a.ErrorName) bool {
 	return true
 }
 
-// EquivResultSame reports an ended task that two bindings tell differently.
-var EquivResultSame = &analysis.Rule{
+var equivResultSame = &analysis.Rule{
 	ID:     "equiv-result-same",
 	Title:  "one ended task looks different over two bindings",
 	Level:  analysis.Must,

@@ -15,22 +15,21 @@ var HTTP = rule.Family{
 	Name:     "http",
 	Category: analysis.ErrorHandling,
 }.Of(
-	RPCHTTPPost,
-	RPCRequestContentType,
-	RPCRequestContentTypeV1,
-	RPCResponseContentType,
-	RPCResponseContentTypeV1,
-	RPCAnswerMissing,
-	StreamContentType,
-	StreamStatus200,
-	StreamMethodAnsweredJSON,
-	NonstreamMethodAnsweredSSE,
-	HTTPRetryAfter,
-	CardUnavailable,
+	rpchttpPost,
+	rpcRequestContentType,
+	rpcRequestContentTypeV1,
+	rpcResponseContentType,
+	rpcResponseContentTypeV1,
+	rpcAnswerMissing,
+	streamContentType,
+	streamStatus200,
+	streamMethodAnsweredJSON,
+	nonstreamMethodAnsweredSSE,
+	httpRetryAfter,
+	cardUnavailable,
 )
 
-// RPCHTTPPost reports a JSON-RPC request under another HTTP method.
-var RPCHTTPPost = &analysis.Rule{
+var rpchttpPost = &analysis.Rule{
 	ID:       "rpc-http-post",
 	Title:    "JSON-RPC request with an HTTP method other than POST",
 	Level:    analysis.Must,
@@ -53,8 +52,7 @@ A2A. In 1.0, which shows POST in its examples and demands it nowhere, it is a no
 	},
 }
 
-// RPCRequestContentType reports a JSON-RPC request of an early dialect that is not labelled as JSON.
-var RPCRequestContentType = &analysis.Rule{
+var rpcRequestContentType = &analysis.Rule{
 	ID:       "rpc-request-content-type",
 	Title:    "JSON-RPC request not labelled application/json",
 	Level:    analysis.Must,
@@ -70,8 +68,7 @@ with another one they answer 415, or hand the agent an empty body.`,
 	Check:  func(p *analysis.Pass) { judgeRequestLabel(p) },
 }
 
-// RPCRequestContentTypeV1 is the same for 1.0, whose text shows the label without demanding it.
-var RPCRequestContentTypeV1 = &analysis.Rule{
+var rpcRequestContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-request-content-type-v1",
 	Title:    "JSON-RPC request not labelled application/json",
 	Level:    analysis.Should,
@@ -99,8 +96,7 @@ func judgeRequestLabel(p *analysis.Pass) {
 	}
 }
 
-// RPCResponseContentType reports a JSON-RPC answer of an early dialect that is not labelled as JSON.
-var RPCResponseContentType = &analysis.Rule{
+var rpcResponseContentType = &analysis.Rule{
 	ID:       "rpc-response-content-type",
 	Title:    "JSON-RPC answer not labelled application/json",
 	Level:    analysis.Must,
@@ -126,8 +122,7 @@ not judged.`,
 	},
 }
 
-// RPCResponseContentTypeV1 is the same for 1.0, whose text shows the label without demanding it.
-var RPCResponseContentTypeV1 = &analysis.Rule{
+var rpcResponseContentTypeV1 = &analysis.Rule{
 	ID:       "rpc-response-content-type-v1",
 	Title:    "JSON-RPC answer not labelled application/json",
 	Level:    analysis.Should,
@@ -159,8 +154,7 @@ a body and error pages that are not JSON-RPC are not judged.`,
 	},
 }
 
-// RPCAnswerMissing reports a call that is answered with success and nothing else.
-var RPCAnswerMissing = &analysis.Rule{
+var rpcAnswerMissing = &analysis.Rule{
 	ID:       "rpc-answer-missing",
 	Title:    "JSON-RPC call answered without a body",
 	Level:    analysis.Must,
@@ -187,8 +181,7 @@ tell whether the call was done: most fail to parse the empty text and try again.
 	},
 }
 
-// StreamContentType reports an event stream under another label.
-var StreamContentType = &analysis.Rule{
+var streamContentType = &analysis.Rule{
 	ID:       "stream-content-type",
 	Title:    "event stream not labelled text/event-stream",
 	Category: analysis.Streaming,
@@ -248,8 +241,7 @@ func framedAsEvents(p *analysis.Pass) bool {
 	return false
 }
 
-// StreamStatus200 reports an event stream under another status of success.
-var StreamStatus200 = &analysis.Rule{
+var streamStatus200 = &analysis.Rule{
 	ID:       "stream-status-200",
 	Title:    "event stream under a status other than 200",
 	Category: analysis.Streaming,
@@ -283,8 +275,7 @@ func beginsStream(p *analysis.Pass) bool {
 	return p.Exchange.Stream != nil && p.Exchange.Stream.Events == 0
 }
 
-// StreamMethodAnsweredJSON reports a streaming call answered with one object.
-var StreamMethodAnsweredJSON = &analysis.Rule{
+var streamMethodAnsweredJSON = &analysis.Rule{
 	ID:       "stream-method-answered-json",
 	Title:    "streaming call answered with one JSON object",
 	Category: analysis.Streaming,
@@ -325,8 +316,7 @@ finding is a warning.`,
 	},
 }
 
-// NonstreamMethodAnsweredSSE reports a plain call answered with an event stream.
-var NonstreamMethodAnsweredSSE = &analysis.Rule{
+var nonstreamMethodAnsweredSSE = &analysis.Rule{
 	ID:       "nonstream-method-answered-sse",
 	Title:    "call of a method that does not stream answered with an event stream",
 	Category: analysis.Streaming,
@@ -362,8 +352,7 @@ warning, since no sentence says it outright.`,
 	},
 }
 
-// HTTPRetryAfter notes a refusal for too many requests that does not say how long to wait.
-var HTTPRetryAfter = &analysis.Rule{
+var httpRetryAfter = &analysis.Rule{
 	ID:       "http-retry-after",
 	Title:    "429 without Retry-After",
 	Level:    analysis.Advice,

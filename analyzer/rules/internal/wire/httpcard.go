@@ -10,8 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// CardUnavailable reports an agent card that could not be had.
-var CardUnavailable = &analysis.Rule{
+var cardUnavailable = &analysis.Rule{
 	ID:       "card-unavailable",
 	Title:    "agent card could not be fetched",
 	Category: analysis.AgentCard,

@@ -18,13 +18,12 @@ var JSON = rule.Family{
 	Bindings: rule.OnJSON,
 	Either:   true,
 }.Of(
-	JSONWellformed,
-	JSONUTF8,
-	JSONDuplicateKeys,
+	jsonWellformed,
+	jsonutf8,
+	jsonDuplicateKeys,
 )
 
-// JSONWellformed reports a body or an event's data that is no JSON text although it has to be one.
-var JSONWellformed = &analysis.Rule{
+var jsonWellformed = &analysis.Rule{
 	ID:    "json-wellformed",
 	Title: "body or event data is not well-formed JSON",
 	Level: analysis.Must,
@@ -93,8 +92,7 @@ func fromGateway(p *analysis.Pass) bool {
 	return false
 }
 
-// JSONUTF8 reports JSON in another encoding than UTF-8, or with a byte order mark before it.
-var JSONUTF8 = &analysis.Rule{
+var jsonutf8 = &analysis.Rule{
 	ID:     "json-utf8",
 	Title:  "JSON is not plain UTF-8",
 	Level:  analysis.Must,
@@ -121,8 +119,7 @@ event stream, which is allowed there. Of several such events the first is report
 	},
 }
 
-// JSONDuplicateKeys reports an object that has the same member name twice.
-var JSONDuplicateKeys = &analysis.Rule{
+var jsonDuplicateKeys = &analysis.Rule{
 	ID:    "json-duplicate-keys",
 	Title: "member name twice in one JSON object",
 	Level: analysis.Should,

@@ -22,15 +22,14 @@ var Unanswered = rule.Family{
 	On:       analysis.CallEnded,
 	Bindings: rule.OnAll,
 }.Of(
-	OutcomeUnreachable,
-	OutcomeUntrusted,
-	OutcomeCut,
-	OutcomeNoProtocol,
-	OutcomeAgentGone,
+	outcomeUnreachable,
+	outcomeUntrusted,
+	outcomeCut,
+	outcomeNoProtocol,
+	outcomeAgentGone,
 )
 
-// OutcomeUnreachable reports a call that did not get to the agent.
-var OutcomeUnreachable = &analysis.Rule{
+var outcomeUnreachable = &analysis.Rule{
 	ID:      "outcome-unreachable",
 	Title:   "agent or webhook could not be reached",
 	Gravest: analysis.Error,
@@ -60,8 +59,7 @@ another for the same reason the first is reported; the verdict counts all.`,
 	},
 }
 
-// OutcomeUntrusted reports a call that ended in the TLS handshake.
-var OutcomeUntrusted = &analysis.Rule{
+var outcomeUntrusted = &analysis.Rule{
 	ID:      "outcome-untrusted",
 	Title:   "no TLS session with the agent",
 	Gravest: analysis.Error,
@@ -125,8 +123,7 @@ func asked(p *analysis.Pass) string {
 	return "the call"
 }
 
-// OutcomeCut reports an answer that the agent broke off.
-var OutcomeCut = &analysis.Rule{
+var outcomeCut = &analysis.Rule{
 	ID:      "outcome-cut",
 	Title:   "agent broke the connection before the end of its answer",
 	Gravest: analysis.Error,
@@ -160,8 +157,7 @@ looks the same as a cut. Where a stream had told all that a client waits for, it
 	},
 }
 
-// OutcomeNoProtocol reports an answer that is none of the protocol.
-var OutcomeNoProtocol = &analysis.Rule{
+var outcomeNoProtocol = &analysis.Rule{
 	ID:       "outcome-no-protocol",
 	Title:    "call answered outside of the protocol",
 	Gravest:  analysis.Error,
@@ -236,8 +232,7 @@ func contentText(p *analysis.Pass) string {
 	return rule.ContentType(p.Exchange.Response.Fields.Values("Content-Type")) + ": " + analysis.QuoteText(string(body))
 }
 
-// OutcomeAgentGone reports an agent that nobody could reach any more.
-var OutcomeAgentGone = &analysis.Rule{
+var outcomeAgentGone = &analysis.Rule{
 	ID:       "outcome-agent-gone",
 	Title:    "agent could not be reached until the end of the recording",
 	Gravest:  analysis.Error,

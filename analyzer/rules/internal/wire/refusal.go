@@ -20,13 +20,12 @@ var Refusals = rule.Family{
 	Name: "refusal",
 	Side: a2a.Agent,
 }.Of(
-	ErrorInternalForNamedCase,
-	ErrorNotFoundCode,
-	PushValidConfigRefused,
+	errorInternalForNamedCase,
+	errorNotFoundCode,
+	pushValidConfigRefused,
 )
 
-// ErrorInternalForNamedCase reports a failure as the agent's own where the protocol has a name for it.
-var ErrorInternalForNamedCase = &analysis.Rule{
+var errorInternalForNamedCase = &analysis.Rule{
 	ID:       "error-internal-for-named-case",
 	Title:    "internal error where the protocol names the error",
 	Category: analysis.ErrorHandling,
@@ -67,8 +66,7 @@ do for that. Others have rules of their own.`,
 	},
 }
 
-// ErrorNotFoundCode reports an error that says in words that a task is not found, and by its code something else.
-var ErrorNotFoundCode = &analysis.Rule{
+var errorNotFoundCode = &analysis.Rule{
 	ID:       "error-not-found-code",
 	Title:    "task that is not found refused with another error",
 	Category: analysis.ErrorHandling,
@@ -244,8 +242,7 @@ func speaksOfCredentials(message string) bool {
 	return false
 }
 
-// PushValidConfigRefused reports a push config that is as it should be and is refused for its shape.
-var PushValidConfigRefused = &analysis.Rule{
+var pushValidConfigRefused = &analysis.Rule{
 	ID:       "push-valid-config-refused",
 	Title:    "valid push config refused as invalid",
 	Category: analysis.Interop,

@@ -15,12 +15,11 @@ var Transport = rule.Family{
 	Side:     a2a.Agent,
 	Once:     analysis.PerOrigin,
 }.Of(
-	TransportHTTPS,
-	TransportHSTS,
+	transportHTTPS,
+	transportHSTS,
 )
 
-// TransportHTTPS reports an agent that is reached in clear text over a public network.
-var TransportHTTPS = &analysis.Rule{
+var transportHTTPS = &analysis.Rule{
 	ID:       "transport-https",
 	Title:    "plain http to a public host",
 	Level:    analysis.Must,
@@ -53,8 +52,7 @@ tap. Whether a host serves production cannot be seen, so it is a note, once for 
 	},
 }
 
-// TransportHSTS reports an agent over https that does not keep browsers and clients there.
-var TransportHSTS = &analysis.Rule{
+var transportHSTS = &analysis.Rule{
 	ID:       "transport-hsts",
 	Title:    "https answer without Strict-Transport-Security",
 	Level:    analysis.Should,

@@ -18,13 +18,12 @@ var Workflows = rule.Family{
 	Cites:    rule.Cite("6.3", rule.Before1...).And("4.1.3", a2a.V1_0), // where the states of a task are
 	Needs:    []*analysis.Tracker{delegation.Tracker},
 }.Of(
-	WorkflowAnsweredEarly,
-	WorkflowFailureHidden,
-	WorkflowOrphanTask,
+	workflowAnsweredEarly,
+	workflowFailureHidden,
+	workflowOrphanTask,
 )
 
-// WorkflowAnsweredEarly notes a task that was completed before a call was over that its agent had made for it.
-var WorkflowAnsweredEarly = &analysis.Rule{
+var workflowAnsweredEarly = &analysis.Rule{
 	ID:     "workflow-answered-early",
 	Title:  "task is completed before another agent has answered what was asked for it",
 	Level:  analysis.Advice,
@@ -50,8 +49,7 @@ which anything is missing.`,
 	},
 }
 
-// WorkflowFailureHidden notes a completed task that says nothing of a call that has failed for it.
-var WorkflowFailureHidden = &analysis.Rule{
+var workflowFailureHidden = &analysis.Rule{
 	ID:     "workflow-failure-hidden",
 	Title:  "task is completed and does not mention what another agent failed to do for it",
 	Level:  analysis.Advice,
@@ -79,8 +77,7 @@ what they were made for; tasks with a push config; other ends than completed; re
 	},
 }
 
-// WorkflowOrphanTask notes a task for which nobody asks any more although it is at work.
-var WorkflowOrphanTask = &analysis.Rule{
+var workflowOrphanTask = &analysis.Rule{
 	ID:     "workflow-orphan-task",
 	Title:  "task still at work after the task it was made for has ended",
 	Level:  analysis.Advice,

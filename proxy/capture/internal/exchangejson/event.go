@@ -26,7 +26,7 @@ type Event struct {
 func EventOf(e *capture.Event) Event {
 	f := e.Fields()
 	j := Event{K: e.K, OffsetMs: Milliseconds(e.At), Dropped: e.Dropped, Unterminated: e.Unterminated}
-	str := func(b []byte) *string { s := string(b); return &s }
+	str := func(b []byte) *string { return new(string(b)) }
 	if f.HasData {
 		j.Data = str(f.Data)
 	}

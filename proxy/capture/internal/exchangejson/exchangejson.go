@@ -17,18 +17,18 @@ var Lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 // Extra is the object "_a2atap". In JSON Lines the first fields stand in the exchange itself.
 type Extra struct {
-	N        uint64            `json:"n,omitzero"`
-	ID       string            `json:"id,omitzero"`
-	Conn     uint64            `json:"conn,omitzero"`
-	Stream   uint32            `json:"stream,omitzero"` // of HTTP/2
-	GRPC     *Status           `json:"grpc,omitzero"`
-	Client   *capture.Peer     `json:"client,omitzero"`
-	Agent    *capture.Peer     `json:"agent,omitzero"`
-	State    string            `json:"state,omitzero"`
-	EndedMs  *float64          `json:"endedMs,omitzero"`
-	Fault    *capture.Fault    `json:"fault,omitzero"`
-	Rewrites []capture.Rewrite `json:"rewrites,omitzero"`
-	Replayed bool              `json:"replayed,omitzero"`
+	N        uint64                  `json:"n,omitzero"`
+	ID       string                  `json:"id,omitzero"`
+	Conn     uint64                  `json:"conn,omitzero"`
+	Stream   uint32                  `json:"stream,omitzero"` // of HTTP/2
+	GRPC     *Status                 `json:"grpc,omitzero"`
+	Client   *capture.Peer           `json:"client,omitzero"`
+	Agent    *capture.Peer           `json:"agent,omitzero"`
+	State    string                  `json:"state,omitzero"`
+	EndedMs  *float64                `json:"endedMs,omitzero"`
+	Fault    *capture.TransportFault `json:"fault,omitzero"`
+	Rewrites []capture.Rewrite       `json:"rewrites,omitzero"`
+	Replayed bool                    `json:"replayed,omitzero"`
 
 	Request  *ExtraMessage `json:"request,omitzero"`
 	Response *ExtraMessage `json:"response,omitzero"`

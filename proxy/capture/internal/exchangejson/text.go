@@ -53,16 +53,14 @@ var errCutOff = errors.New("it is cut off here")
 
 // Explain says where in a value JSON could not be read, without the words of the library.
 func Explain(err error) error {
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		what := fmt.Sprintf("a %s is not what stands there", semantic.JSONKind)
 		if semantic.Err != nil {
 			what = semantic.Err.Error()
 		}
 		return fmt.Errorf("%s: %s", fieldName(semantic.JSONPointer), what)
 	}
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		why := syntactic.Err
 		if errors.Is(why, io.ErrUnexpectedEOF) {
 			why = errCutOff

@@ -96,8 +96,7 @@ func Milliseconds(d time.Duration) *float64 {
 	if d == capture.NotKnown {
 		return nil
 	}
-	ms := float64(d) / float64(time.Millisecond)
-	return &ms
+	return new(float64(d) / float64(time.Millisecond))
 }
 
 // Duration is the other way. What no duration can hold is not known.

@@ -3,6 +3,7 @@ package inflow
 import (
 	"testing"
 
+	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 )
 
@@ -22,9 +23,7 @@ func TestBuffer(t *testing.T) {
 		b.Consume(len(b.Unread()))
 	}
 	b.Fill(limited(1))
-	if len(b.b) != smallBuffer {
-		t.Errorf("after a small read the buffer has %d bytes, want %d", len(b.b), smallBuffer)
-	}
+	expect.Equal(t, "after a small read the buffer", smallBuffer, len(b.b))
 	for len(b.Unread()) < 3*largeBuffer { // a head that grows
 		must.Do(t, b.Fill(limited(1000)))
 	}

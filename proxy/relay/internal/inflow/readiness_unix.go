@@ -41,8 +41,7 @@ func (r *readiness) read(b space) (int, error) {
 	r.into, r.n, r.err = b, 0, nil
 	if err := r.raw.Read(r.try); err != nil {
 		b.releaseToWait()
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			op.Op = "read"
 		}
 		return 0, err

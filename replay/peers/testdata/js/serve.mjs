@@ -49,6 +49,7 @@ export function serve(app, mount) {
     mount(url);
     print({ ready: url });
   });
+  server.keepAliveTimeout = 120_000; // a client on a busy machine may be about to send where an idle connection is closed
   process.stdin.resume();
   process.stdin.on("end", () => process.exit(0));
   process.on("SIGTERM", () => process.exit(0));

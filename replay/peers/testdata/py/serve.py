@@ -65,7 +65,10 @@ def serve(
     listener = socket.socket()
     listener.bind(('127.0.0.1', 0))
     url = 'http://{}:{}'.format(*listener.getsockname())
-    config = uvicorn.Config(_noting(make_app(url)), log_level='warning', timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        _noting(make_app(url)), log_level='warning', timeout_graceful_shutdown=1,
+        timeout_keep_alive=120,  # a client on a busy machine may be about to send where an idle connection is closed
+    )
     server = uvicorn.Server(config)
 
     def end_with_stdin() -> None:

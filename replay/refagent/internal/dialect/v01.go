@@ -74,9 +74,7 @@ func (d V01) readSend(f model.Fields, r *model.Request) {
 
 // readPart reads a part as 0.3 does, under another name of the discriminator; without one it is text.
 func (d V01) readPart(f model.Fields) model.Part {
-	kind := f.Text("type")
-	kind = cmp.Or(kind, "text")
-	f.Object = f.Object.With("kind", kind)
+	f.Object = f.Object.With("kind", cmp.Or(f.Text("type"), "text"))
 	return d.V03.readPart(f)
 }
 

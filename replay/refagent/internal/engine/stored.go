@@ -118,8 +118,7 @@ func readStatus(f model.Fields) model.Status {
 		f.Complain("state", "is not a state of a task")
 	}
 	if m, ok := f.Nested("message"); ok {
-		message := readMessage(m)
-		s.Message = &message
+		s.Message = new(readMessage(m))
 	}
 	return s
 }

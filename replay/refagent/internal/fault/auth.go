@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of authentication and of tasks that wait for an authorization.
-var authFaults = []Fault{
+var authFaults = []AgentFault{
 	of(withTask, "auth-not-enforced", "The card asks for a bearer token with every request, and nobody looks for it.",
 		onCard(editCard(requireBearer)), "auth-credentials-sent",
 		"auth-extended-card-client"),

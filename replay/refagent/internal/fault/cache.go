@@ -14,7 +14,7 @@ import (
 )
 
 // Faults of how cards are kept, signed and extended.
-var cacheFaults = []Fault{
+var cacheFaults = []AgentFault{
 	of(anyAgent, "card-json-object", "The card comes as a list of one.",
 		onCard(func(out *wire.Answer) { out.Body = []any{out.Body} })),
 	of(with10, "card-cache-control", "The card does not say how long it may be kept.",

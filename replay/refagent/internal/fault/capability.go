@@ -10,7 +10,7 @@ import (
 )
 
 // Faults of what the card offers or requires, and the agent does otherwise.
-var capabilityFaults = []Fault{
+var capabilityFaults = []AgentFault{
 	of(only10, "cap-streaming-unsupported", "The card says that the agent does not stream, and it does.",
 		func() wire.Hooks {
 			h := noExtendedCard()

@@ -8,7 +8,7 @@ import (
 )
 
 // Faults of the card, and of what it promises.
-var cardFaults = []Fault{
+var cardFaults = []AgentFault{
 	of(anyAgent, "push-supported-but-refused",
 		"The card offers push notifications, but every operation on them is refused as not supported.",
 		func() wire.Hooks {
@@ -29,7 +29,7 @@ func editCard(edit editor) func(*wire.Answer) {
 }
 
 // Faults of the addresses and versions that a card declares.
-var cardURLFaults = []Fault{
+var cardURLFaults = []AgentFault{
 	of(anyAgent, "card-required-nested", "The first skill of the card has no name.",
 		onCards(onFirstSkill(without("name")))),
 	of(with10, "card-interfaces-nonempty", "The card has no interface.",

@@ -7,7 +7,7 @@ import (
 )
 
 // Faults of what a stream carries, how it ends, and how artifacts are sent in pieces.
-var endingFaults = []Fault{
+var endingFaults = []AgentFault{
 	of(only10, "stream-subscribe-first-task",
 		"A subscription begins with what happens next; the task itself is never sent.", onEvent(skipSubscribedTask)),
 	of(only10, "stream-no-message-in-task-stream", "A message follows the task at the beginning of a stream.",

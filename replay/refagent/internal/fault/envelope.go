@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of media types, JSON text and the envelopes of both bindings.
-var envelopeFaults = []Fault{
+var envelopeFaults = []AgentFault{
 	of(only03, "rpc-response-content-type", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
 	of(with10, "rpc-response-content-type-v1", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
 	of(anyAgent, "json-wellformed", "Results have a comma before the last brace.",

@@ -42,8 +42,8 @@ var all = slices.Concat(
 
 // Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no
 // such agent.
-func Faults(name string) []Fault {
-	var fit []Fault
+func Faults(name string) []AgentFault {
+	var fit []AgentFault
 	for _, f := range all {
 		if slices.Contains(f.agents, name) {
 			fit = append(fit, f)
@@ -56,7 +56,7 @@ func Faults(name string) []Fault {
 // names the nearest, or if none of the bindings shows it.
 func HooksFor(name, slug string, bindings []wire.Binding) (wire.Hooks, error) {
 	fit := Faults(name)
-	i := slices.IndexFunc(fit, func(f Fault) bool { return f.Slug == slug })
+	i := slices.IndexFunc(fit, func(f AgentFault) bool { return f.Slug == slug })
 	if i < 0 {
 		slugs := make([]string, len(fit))
 		for i, f := range fit {

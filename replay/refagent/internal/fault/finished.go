@@ -10,7 +10,7 @@ import (
 )
 
 // Faults of what is done to a task that has ended, and of what a task looks like when it has.
-var finishedFaults = []Fault{
+var finishedFaults = []AgentFault{
 	of([]string{"spec01"}, "state-terminal-immutable-early",
 		"A task that was shown as ended is working again when it is read later, as 0.1 allows.",
 		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
@@ -157,7 +157,7 @@ func rewriteArtifacts() func(*wire.Call, *model.Reply) {
 }
 
 // Faults of refusals for the wrong reason, and of what a task's history says of itself.
-var refusalFaults = []Fault{
+var refusalFaults = []AgentFault{
 	of(withTask, "id-task-history-consistent", "The agent's own messages in a history name another task.",
 		onReply(func(c *wire.Call, r *model.Reply) {
 			if r.Task == nil {

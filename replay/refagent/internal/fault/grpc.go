@@ -13,7 +13,7 @@ import (
 )
 
 // Faults of gRPC: of statuses, their details, and messages as they are written.
-var grpcFaults = []Fault{
+var grpcFaults = []AgentFault{
 	onGRPC(everyTask, "grpc-field", "Tasks that are read over gRPC have a field of the agent's own, number 1007.",
 		onAnswer(isGRPCTask, writes(0xfa, 0x3e, 0x03, 'o', 'w', 'n'))),
 	onGRPC(everyTask, "grpc-status", "Answers and streams over gRPC end without a trailer.",
@@ -36,7 +36,7 @@ func isGRPCFailure(c *wire.Call) bool { return isGRPC(c) && c.Failure != nil }
 func isGRPCTask(c *wire.Call) bool    { return isGRPC(c) && c.Failure == nil && c.Op == model.GetTask }
 
 // onGRPC returns a fault that shows over gRPC alone.
-func onGRPC(agents []string, slug, doc string, hooks func() wire.Hooks) Fault {
+func onGRPC(agents []string, slug, doc string, hooks func() wire.Hooks) AgentFault {
 	f := of(agents, slug, doc, hooks)
 	f.OnlyGRPC = true
 	return f
@@ -76,14 +76,14 @@ var (
 
 // OverGRPC reports whether the fault shows over gRPC. Those do not that are about JSON, what carries it, or values that
 // no message of protocol buffers can have, or tells from a value that is not there.
-func (f *Fault) OverGRPC() bool {
+func (f *AgentFault) OverGRPC() bool {
 	return !slices.Contains(notOverGRPC, f.Slug) &&
 		!slices.ContainsFunc(notOverGRPCPrefix, func(p string) bool { return strings.HasPrefix(f.Slug, p) })
 }
 
 // over returns the hooks of a fault for an agent that serves these bindings: without effect over gRPC, where it has no
 // form there. It fails if none of them shows it.
-func (f *Fault) over(bindings []wire.Binding) (wire.Hooks, error) {
+func (f *AgentFault) over(bindings []wire.Binding) (wire.Hooks, error) {
 	serves := slices.Contains(bindings, wire.GRPC)
 	switch {
 	case f.OnlyGRPC && !serves:

@@ -8,8 +8,8 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-// A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
-type Fault struct {
+// An AgentFault is a named way to break one rule of the protocol, and as far as possible only that one.
+type AgentFault struct {
 	Slug string   // id of the rule that it breaks; of "legacy" that of the scenario of probe that finds it
 	Doc  string   // what goes over the wire, one sentence
 	Also []string // rules that cannot be kept when this one is broken
@@ -32,8 +32,8 @@ var (
 )
 
 // of returns a fault; also are rules that cannot be kept when it breaks its own.
-func of(agents []string, slug, doc string, hooks func() wire.Hooks, also ...string) Fault {
-	return Fault{Slug: slug, Doc: doc, Also: also, agents: agents, hooks: hooks}
+func of(agents []string, slug, doc string, hooks func() wire.Hooks, also ...string) AgentFault {
+	return AgentFault{Slug: slug, Doc: doc, Also: also, agents: agents, hooks: hooks}
 }
 
 // always makes hooks that have no memory: the same ones for every agent.

@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of how answers and streams use HTTP.
-var httpFaults = []Fault{
+var httpFaults = []AgentFault{
 	of(withTask, "rpc-answer-missing", "A task that is asked for over JSON-RPC does not come, under status 200.",
 		onAnswer(both(isRPCResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),

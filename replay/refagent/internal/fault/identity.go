@@ -6,7 +6,7 @@ import (
 )
 
 // Faults of whose task and context an answer is about.
-var identityFaults = []Fault{
+var identityFaults = []AgentFault{
 	of([]string{"spec01"}, "id-task-echo-v01", "A message is answered with a task under an id of the agent's own.",
 		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
 		"state-unknown-task-known"),

@@ -13,7 +13,7 @@ var onlyLegacy = []string{"legacy"}
 
 // Faults of the dialect before 0.1, of which no text says how it has to be: each fault is called as the scenario of probe that
 // finds it, or begins with its name.
-var legacyFaults = []Fault{
+var legacyFaults = []AgentFault{
 	of(onlyLegacy, "card-description", "The card does not describe the agent.",
 		onCard(editCard(without("description")))),
 	of(onlyLegacy, "skill-description", "The first skill of the card is not described.",

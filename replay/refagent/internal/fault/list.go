@@ -11,7 +11,7 @@ import (
 )
 
 // Faults of histories and of lists of tasks.
-var listFaults = []Fault{
+var listFaults = []AgentFault{
 	of(only10, "history-max", "Tasks come with one message of history more than was asked for.",
 		onReply(tellMore)),
 	of(only03, "history-max-0x", "Tasks come with one message of history more than was asked for.",

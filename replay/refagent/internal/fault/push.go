@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of push notification configs.
-var pushFaults = []Fault{
+var pushFaults = []AgentFault{
 	{
 		Slug: "push-unsupported-error", agents: only10,
 		Doc:   "The card offers no push notifications, and every operation on their configs succeeds.",

@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of answers over HTTP+JSON.
-var restFaults = []Fault{
+var restFaults = []AgentFault{
 	of(rest03, "rest-response-content-type", "HTTP+JSON answers are sent as text/plain.",
 		onAnswer(isREST, asPlainText)),
 	of(with10, "rest-content-type-v1", "HTTP+JSON answers are sent as text/plain.", onAnswer(isREST, asPlainText)),

@@ -12,7 +12,7 @@ import (
 // Faults of JSON-RPC: ids, outcomes, codes, what stands beside a code, and batches.
 var rpcFaults = slices.Concat(rpcEnvelopeFaults, rpcErrorFaults, rpcBatchFaults)
 
-var rpcEnvelopeFaults = []Fault{
+var rpcEnvelopeFaults = []AgentFault{
 	of(anyAgent, "rpc-unknown-method-code", "An unknown method is answered with -32603.",
 		onAnswer(failsWith(model.CodeMethodNotFound), setCode(model.CodeInternal))),
 	of(only03, "rpc-core-method-missing", "The method tasks/get is unknown.", withoutGet),
@@ -42,7 +42,7 @@ var rpcEnvelopeFaults = []Fault{
 // withoutGet makes hooks of an agent whose JSON-RPC binding does not know the method that gets a task.
 var withoutGet = admitNone(both(isRPC, calls(model.GetTask)), model.CodeMethodNotFound, "Method not found")
 
-var rpcErrorFaults = []Fault{
+var rpcErrorFaults = []AgentFault{
 	of(anyAgent, "rpc-error-object", "JSON-RPC errors are a text.",
 		onAnswer(isRPCFailure, func(c *wire.Call, out *wire.Answer) {
 			out.Body = out.Body.(jsonvalue.Object).With("error", c.Failure.Message)
@@ -82,7 +82,7 @@ var rpcErrorFaults = []Fault{
 		}))),
 }
 
-var rpcBatchFaults = []Fault{
+var rpcBatchFaults = []AgentFault{
 	of(anyAgent, "rpc-batch-response-array",
 		"The first call of a batch is answered with an empty result, the others not.", onBatch(func(ids []any) any {
 			return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", ids[0]}, {"result", jsonvalue.Object{}}}

@@ -7,7 +7,7 @@ import (
 )
 
 // Faults of what a card says of skills, security and OAuth.
-var schemeFaults = []Fault{
+var schemeFaults = []AgentFault{
 	of(with10, "card-arrays-nonempty", "The first skill of the card has no tags.",
 		onCards(onFirstSkill(with("tags", []any{})))),
 	of(anyAgent, "card-mode-syntax", "An input mode of the card is text, which is not a media type.",

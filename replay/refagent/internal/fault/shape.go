@@ -7,7 +7,7 @@ import (
 )
 
 // Faults of the shape of messages and their parts.
-var messageFaults = []Fault{
+var messageFaults = []AgentFault{
 	of(anyAgent, "msg-id-present", "The agent's messages have no id.", onShape(isMessage, without("messageId"))),
 	of(anyAgent, "msg-role-enum", "The agent's messages have the role \"bot\".", onShape(isMessage, with("role", "bot"))),
 	of(anyAgent, "msg-role-server", "The agent answers in the role of the user.",
@@ -71,7 +71,7 @@ var messageFaults = []Fault{
 }
 
 // Faults of the shape of artifacts and tasks.
-var objectFaults = []Fault{
+var objectFaults = []AgentFault{
 	of(withTask, "artifact-id-present", "The artifacts of tasks that are read have no id.",
 		onShape(isArtifact, without("artifactId"), model.GetTask)),
 	of(withTask, "artifact-id-unique", "Tasks that are read show their first artifact twice.",
@@ -104,7 +104,7 @@ var objectFaults = []Fault{
 }
 
 // Faults of events, of what answers hold, and of their members.
-var memberFaults = []Fault{
+var memberFaults = []AgentFault{
 	of(only03, "event-kind", "Artifact updates have a kind of their own.",
 		onShape(isArtifactUpdate, with("kind", "artifact"))),
 	of(withTask, "event-ids", "Artifact updates do not say in which context they are.",

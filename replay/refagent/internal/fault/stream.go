@@ -10,7 +10,7 @@ import (
 )
 
 // Faults of streams: which events they carry, in which order, in which framing.
-var streamFaults = []Fault{
+var streamFaults = []AgentFault{
 	of(only10, "stream-first-event", "The stream of a send begins with the first update; the task itself is never sent.",
 		onEvent(skipFirstTask)),
 	of(only10, "stream-message-only", "A stream that holds a message goes on with a second one.", onEvent(repeatMessage)),
@@ -69,7 +69,7 @@ func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 }
 
 // Faults of the framing of events.
-var eventFaults = []Fault{
+var eventFaults = []AgentFault{
 	of(withTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
 		onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) })),
 	of(withTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",

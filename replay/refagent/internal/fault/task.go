@@ -9,7 +9,7 @@ import (
 )
 
 // Faults of identity and of the life of tasks.
-var taskFaults = []Fault{
+var taskFaults = []AgentFault{
 	of(withTask, "id-task-unique",
 		"Every message that begins a conversation is answered with the first task that was ever made.",
 		always(wire.Hooks{Join: oldestTask})),

@@ -8,7 +8,7 @@ import (
 )
 
 // Faults of the version that an agent answers in, and of those that it knows.
-var versionFaults = []Fault{
+var versionFaults = []AgentFault{
 	of(with10, "ver-unsupported-error", "A version that nobody knows is refused as an internal error.",
 		onAnswer(func(c *wire.Call) bool { return isRPCFailure(c) && c.Failure.Code == model.CodeVersion },
 			editError(func(o jsonvalue.Object) jsonvalue.Object {

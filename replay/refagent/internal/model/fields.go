@@ -132,8 +132,7 @@ func (f Fields) Integer(name string) *int {
 		f.Complain(name, "must be an integer")
 		return nil
 	}
-	i := int(n)
-	return &i
+	return new(int(n))
 }
 
 // Count is an integer that must not be negative.

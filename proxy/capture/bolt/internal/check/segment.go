@@ -20,7 +20,8 @@ type segmentCheck struct {
 	here           File
 	exchanges      *bbolt.Bucket
 	parts          *bbolt.Bucket
-	rows, partKeys int // that the blocks ask for
+	listed         map[layout.Part]bool // in young lists of parts
+	rows, partKeys int                  // that the blocks ask for
 }
 
 func (c *segmentCheck) wrong(bucket []byte, key, format string, args ...any) {
@@ -31,6 +32,7 @@ func (c *segmentCheck) wrong(bucket []byte, key, format string, args ...any) {
 func (c *segmentCheck) walk(tx *bbolt.Tx) error {
 	before := c.found
 	c.exchanges, c.parts = tx.Bucket(layout.BucketExchanges), tx.Bucket(layout.BucketParts)
+	c.readLists()
 	cursor := tx.Bucket(layout.BucketBlocks).Cursor()
 	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
 		if err := c.Ctx.Err(); err != nil {
@@ -51,11 +53,46 @@ func (c *segmentCheck) walk(tx *bbolt.Tx) error {
 	if n := Count(c.exchanges); n != c.rows {
 		c.wrong(layout.BucketExchanges, "", "%d rows of exchanges, the blocks have %d", n, c.rows)
 	}
-	if n := Count(c.parts); n != c.partKeys {
+	if n := c.countParts(); n != c.partKeys {
 		c.wrong(layout.BucketParts, "", "%d parts of exchanges, the blocks have %d", n, c.partKeys)
 	}
 	c.open(tx.Bucket(layout.BucketOpen))
 	return c.index(tx.Bucket(layout.BucketIndex))
+}
+
+// readLists reads the young lists of parts.
+func (c *segmentCheck) readLists() {
+	c.listed = make(map[layout.Part]bool)
+	cursor := c.parts.Cursor()
+	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
+		if !layout.IsPartList(k) {
+			continue
+		}
+		l := layout.PartList(v)
+		if err := l.Check(k); err != nil {
+			c.wrong(layout.BucketParts, fmt.Sprintf("%x", k), "%v", err)
+			continue
+		}
+		for i := range l.Len() {
+			c.listed[l.At(i)] = true
+		}
+	}
+}
+
+func (c *segmentCheck) hasPart(p layout.Part) bool {
+	return c.listed[p] || c.parts.Get(layout.PartKey(p)) != nil
+}
+
+// countParts returns how many parts there are, in lists and as entries.
+func (c *segmentCheck) countParts() int {
+	n := len(c.listed)
+	cursor := c.parts.Cursor()
+	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
+		if !layout.IsPartList(k) {
+			n++
+		}
+	}
+	return n
 }
 
 // Count returns how many entries a bucket has.
@@ -145,7 +182,7 @@ func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool)
 	switch {
 	case r.First == first:
 		c.rows++
-	case c.parts.Get(layout.PartKey(s.Seq, first)) != nil:
+	case c.hasPart(layout.Part{Seq: s.Seq, Block: first}):
 		c.partKeys++
 	default:
 		c.wrong(layout.BucketParts, fmt.Sprintf("%d %d", s.Seq, first),

@@ -197,23 +197,27 @@ func verifySpans(f io.ReaderAt, spans []span) error {
 	return wrong
 }
 
-// namings are the buckets that name blocks, and how.
+// namings are the buckets that name blocks, and how: named is called with each block of an entry. What moves while it is
+// looked at, from the entries behind a key to those before, is looked at there first.
 var namings = []struct {
 	bucket []byte
-	block  func(k, v []byte) uint64
+	moves  []byte // nil if nothing does
+	blocks func(k, v []byte, named func(first uint64))
 }{
-	{layout.BucketExchanges, func(_, v []byte) uint64 {
-		if len(v) == 0 {
-			return 0
+	{layout.BucketExchanges, nil, func(_, v []byte, named func(uint64)) {
+		if len(v) > 0 {
+			first, _ := binary.Uvarint(v[1:])
+			named(first)
 		}
-		first, _ := binary.Uvarint(v[1:])
-		return first
 	}},
-	{layout.BucketParts, func(k, _ []byte) uint64 {
-		if len(k) != 16 {
-			return 0
+	{layout.BucketParts, layout.FirstPartList, func(k, v []byte, named func(uint64)) {
+		if layout.IsPartList(k) {
+			for i := range layout.PartList(v).Len() {
+				named(layout.PartList(v).At(i).Block)
+			}
+		} else if len(k) == 16 {
+			named(binary.BigEndian.Uint64(k[8:]))
 		}
-		return binary.BigEndian.Uint64(k[8:])
 	}},
 }
 
@@ -228,20 +232,29 @@ func (w *soundness) names(set segments.Set) error {
 		c := tx.Bucket(namings[w.bucket].bucket).Cursor()
 		n := 0
 		known := uint64(0) // which was found last
-		k, v := c.Seek(w.key)
-		for ; k != nil && n < soundRows; k, v = c.Next() {
-			n++
-			first := namings[w.bucket].block(k, v)
-			if first == known || first == 0 || first > w.last {
-				continue
+		var missing error
+		named := func(first uint64) {
+			if first == known || first == 0 || first > w.last || missing != nil {
+				return
 			}
 			if _, there := slices.BinarySearch(w.firsts, first); !there {
-				return layout.ErrNoBlock(first)
+				missing = layout.ErrNoBlock(first)
 			}
 			known = first
 		}
+		from := namings[w.bucket]
+		if w.key == nil && from.moves != nil {
+			for k, v := c.Seek(from.moves); k != nil && missing == nil; k, v = c.Next() {
+				from.blocks(k, v, named)
+			}
+		}
+		k, v := c.Seek(w.key)
+		for ; k != nil && n < soundRows && missing == nil; k, v = c.Next() {
+			n++
+			from.blocks(k, v, named)
+		}
 		w.key, done = bytes.Clone(k), k == nil
-		return nil
+		return missing
 	})
 	if done {
 		if w.bucket++; w.bucket == len(namings) {

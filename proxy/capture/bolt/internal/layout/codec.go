@@ -234,4 +234,4 @@ func Weight(s *capture.Step) int {
 func textSize(p *capture.Peer) int { return len(p.Name) + len(p.Addr) + len(p.URL) + len(p.How) }
 
 // Format is the version of the file format that this package writes. docs/capture-format.md describes it.
-const Format = 3
+const Format = 4

@@ -3,14 +3,16 @@ package layout
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 // EveryStep has a step of each kind with each field set, and one with none.
@@ -47,7 +49,7 @@ func everyStep() []capture.Step {
 		},
 		{Seq: 1, What: capture.Fact{}},
 		{Seq: 1, Offset: capture.NotKnown, What: capture.Closed{
-			Fault: &capture.Fault{Kind: "k", Side: "s", Detail: "d"}, Interrupted: true, Dropped: 8,
+			Fault: &capture.TransportFault{Kind: "k", Side: "s", Detail: "d"}, Interrupted: true, Dropped: 8,
 		}},
 		{Seq: 1, What: capture.Closed{}},
 		{Seq: 0, What: capture.Lost{Exchanges: 3, Bytes: 4, Reason: "r"}},
@@ -65,28 +67,16 @@ func TestStepsSurviveTheCodec(t *testing.T) {
 	}
 	packed := sealed(41, raw)
 	unsealed, err := packed.Unseal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, want := range everyStep() {
 		var one []byte
 		if one, unsealed, err = Split(unsealed); err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodeStep(one, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("got +, want -:\n%s", diff)
-		}
-		if seq, err := PeekSeq(one); err != nil || seq != want.Seq {
-			t.Errorf("peek: %d, %v", seq, err)
-		}
+		expect.Same(t, "", want, must.Get(DecodeStep(one, true))(t))
+		expect.Equal(t, "peek", want.Seq, must.Get(PeekSeq(one))(t))
 	}
-	if len(unsealed) != 0 {
-		t.Errorf("%d bytes left", len(unsealed))
-	}
+	expect.Equal(t, "bytes left", 0, len(unsealed))
 }
 
 func TestDecodeNamesWhatItDoesNotKnow(t *testing.T) {
@@ -94,16 +84,14 @@ func TestDecodeNamesWhatItDoesNotKnow(t *testing.T) {
 		bytes []byte
 		want  string
 	}{
-		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 3 has no such kind of step"},
+		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 4 has no such kind of step"},
 		"empty":           {nil, "damaged"},
 		"short":           {[]byte{tagRequestBody, 1, 0, 200}, "damaged"},
 		"too long":        {[]byte{tagInformational, 1, 0, 0, 7}, "1 bytes too many"},
 		"rewrites":        {append([]byte{tagFact, 1, 0, 0, 0, 0, 0}, 0xff, 0xff, 0xff, 0xff, 0x0f), "damaged"},
 		"impossible flag": {[]byte{tagResponseHead, 1, 0, 0, 2}, "damaged"},
 	} {
-		if _, err := DecodeStep(c.bytes, true); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		expect.ErrorHas(t, name, c.want, expect.Err(DecodeStep(c.bytes, true)))
 	}
 }
 
@@ -113,36 +101,26 @@ func TestEncodeRefusesWhatTheFormatLacks(t *testing.T) {
 	if err == nil || !bytes.Equal(got, before) {
 		t.Errorf("a step without content: %q, error %v", got, err)
 	}
-	if _, err := AppendStep(nil, &capture.Step{What: capture.Fact{Note: strings.Repeat("x", maxStep)}}); err == nil {
-		t.Error("a step over the limit was encoded")
-	}
+	expect.Error(t, "a step over the limit was encoded",
+		expect.Err(AppendStep(nil, &capture.Step{What: capture.Fact{Note: strings.Repeat("x", maxStep)}})))
 }
 
 func TestUnsealFindsDamage(t *testing.T) {
-	raw, err := AppendStep(nil, &everyStep()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(AppendStep(nil, &everyStep()[0]))(t)
 	for i := range sealed(1, raw).Value {
 		b := sealed(1, raw)
 		b.Value[i] ^= 0x40
-		if _, err := b.Unseal(); err == nil {
-			t.Errorf("a flipped bit in byte %d was not found", i)
-		}
+		expect.Error(t, fmt.Sprintf("a flipped bit in byte %d was not found", i), expect.Err(b.Unseal()))
 	}
 	for n := range sealed(1, raw).Value {
-		if _, err := (Block{First: 1, Value: sealed(1, raw).Value[:n]}).Unseal(); err == nil {
-			t.Errorf("a block cut at %d was not found", n)
-		}
+		expect.Error(t, fmt.Sprintf("a block cut at %d was not found", n),
+			expect.Err((Block{First: 1, Value: sealed(1, raw).Value[:n]}).Unseal()))
 	}
 }
 
 func FuzzDecodeStep(f *testing.F) {
 	for _, s := range everyStep() {
-		b, err := AppendStep(nil, &s)
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := must.Get(AppendStep(nil, &s))(f)
 		f.Add(b[lengthSize:])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -151,16 +129,10 @@ func FuzzDecodeStep(f *testing.F) {
 			return
 		}
 		again, err := AppendStep(nil, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		back, err := DecodeStep(again[lengthSize:], true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(s, back); diff != "" {
-			t.Errorf("got +, want -:\n%s", diff)
-		}
+		must.Do(t, err)
+		expect.Same(t, "", s, back)
 	})
 }
 

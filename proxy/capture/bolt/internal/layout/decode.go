@@ -142,7 +142,7 @@ func (d *Decoder) fact() capture.Fact {
 func (d *Decoder) closed() capture.Closed {
 	var c capture.Closed
 	if d.Flag() {
-		c.Fault = &capture.Fault{Kind: d.Text(), Side: d.Text(), Detail: d.Text()}
+		c.Fault = &capture.TransportFault{Kind: d.Text(), Side: d.Text(), Detail: d.Text()}
 	}
 	c.Interrupted = d.Flag()
 	c.Dropped = d.Signed()

@@ -22,7 +22,7 @@ var (
 	BucketMeta      = []byte("meta")      // what the capture is, and how far it has come
 	BucketBlocks    = []byte("blocks")    // first arrival → block
 	BucketExchanges = []byte("exchanges") // sequence number → row
-	BucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing
+	BucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing; and young lists of those
 	BucketOpen      = []byte("open")      // sequence number of an exchange that has not ended → nothing
 	BucketIndex     = []byte("index")     // level, arrival number → run of entries
 	BucketReading   = []byte("reading")   // key → what was worked out from the capture; from format 3 on
@@ -173,9 +173,3 @@ func ParseMeta(get func(key []byte) []byte) (Meta, error) {
 
 // Number64 is a key that sorts by number.
 func Number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
-
-// PartKey returns the key that says that an exchange has steps in the block that begins at an arrival number.
-func PartKey(seq, first uint64) []byte {
-	key := binary.BigEndian.AppendUint64(make([]byte, 0, 16), seq)
-	return binary.BigEndian.AppendUint64(key, first)
-}

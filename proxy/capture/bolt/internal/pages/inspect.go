@@ -155,16 +155,17 @@ func InspectFreelist(path string) error {
 	return nil
 }
 
-// FreelistFits reports whether the list of free pages lies within the file, as a commit takes for granted: it frees the
-// pages of the list, as many as that says it has.
-func FreelistFits(f io.ReaderAt) bool {
+// Freelist returns where the list of free pages begins, in bytes; 0 if there is none. It fits if it lies within the
+// file, as a commit takes for granted: that frees the pages of the list, as many as the list says it has.
+func Freelist(f io.ReaderAt) (at int64, fits bool) {
 	m, err := NewestMeta(f)
 	if err != nil || m.freelist == noFreelist {
-		return err == nil
+		return 0, err == nil
 	}
 	var page [PageHeader]byte
-	_, err = f.ReadAt(page[:], Product(m.PageSize, m.freelist))
-	return err == nil && m.freelistWithin(page[:])
+	at = Product(m.PageSize, m.freelist)
+	_, err = f.ReadAt(page[:], at)
+	return at, err == nil && m.freelistWithin(page[:])
 }
 
 // freelistWithin reports whether the list of free pages, by its header, lies within the file.

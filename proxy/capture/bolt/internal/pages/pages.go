@@ -207,6 +207,7 @@ type look struct {
 	values bool          // they are needed
 	each   visit         // is called for each, or
 	sum    *layout.Table // counts them; or neither
+	parts  bool          // some may be lists of parts, which are counted as such
 }
 
 // tree visits the entries of a tree, whose keys must be in order, not below low, and below high unless that is nil.
@@ -224,7 +225,7 @@ func (p *pager) tree(id uint64, low, high []byte, depth int, l look) error {
 
 func (p *pager) walk(pg *page, low, high []byte, depth int, l look) error {
 	if pg.kind == kindLeaf && l.each == nil {
-		return p.count(pg, low, high, l.sum)
+		return p.count(pg, low, high, l)
 	}
 	var before element
 	for i := range pg.count {
@@ -261,9 +262,9 @@ func (p *pager) walk(pg *page, low, high []byte, depth int, l look) error {
 	return nil
 }
 
-// count is walk for a leaf of which nothing is needed but, unless sum is nil, how many entries it has and their sums.
+// count is walk for a leaf of which nothing is needed but, unless l.sum is nil, how many entries it has and their sums.
 // It is what opening a large file spends its time in: a million rows.
-func (p *pager) count(pg *page, low, high []byte, sum *layout.Table) error {
+func (p *pager) count(pg *page, low, high []byte, l look) error {
 	before := low
 	first := pg.tableEnd()
 	for i := range pg.count {
@@ -292,8 +293,12 @@ func (p *pager) count(pg *page, low, high []byte, sum *layout.Table) error {
 			return p.wrong(pg.id, "its keys are not in order")
 		}
 		before = key
-		if sum != nil { // the value follows its key: this is their EntrySum
-			sum.Add(uint64(layout.CRC(pg.data[start:end])))
+		switch {
+		case l.sum == nil:
+		case l.parts && layout.IsPartList(key):
+			l.sum.SumParts(key, pg.data[start+length:end])
+		default: // the value follows its key: this is their EntrySum
+			l.sum.Add(uint64(layout.CRC(pg.data[start:end])))
 		}
 	}
 	if pg.count > 0 && high != nil && bytes.Compare(before, high) >= 0 {
@@ -461,7 +466,7 @@ func TakeInventory(file io.ReaderAt, free bool) (inventory, error) {
 			return nil
 		}}),
 		take(p, layout.BucketExchanges, look{values: true, sum: &inv.Tables.Rows}),
-		take(p, layout.BucketParts, look{values: true, sum: &inv.Tables.Parts}),
+		take(p, layout.BucketParts, look{values: true, sum: &inv.Tables.Parts, parts: true}),
 		take(p, layout.BucketOpen, look{values: true, sum: &inv.Tables.Open}))
 	if err = cmp.Or(err, <-failed); err != nil {
 		return inv, err

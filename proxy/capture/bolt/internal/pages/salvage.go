@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -21,10 +22,14 @@ type BlockPlace struct {
 	file   *os.File
 	at     int64
 	length int
+	value  []byte // instead, of a bucket that is so small that it has no page of its own
 }
 
 // Read returns the block.
 func (b BlockPlace) Read(first uint64) (layout.Block, error) {
+	if b.value != nil {
+		return layout.Block{First: first, Value: b.value}, nil
+	}
 	value := make([]byte, b.length)
 	if _, err := b.file.ReadAt(value, b.at); err != nil {
 		return layout.Block{}, fmt.Errorf("read the block at arrival %d: %w", first, err)
@@ -66,7 +71,9 @@ func OpenSalvage(path string) (*Salvage, error) {
 		s.broken = true
 	} else if root := binary.NativeEndian.Uint64(value); root != 0 {
 		s.reach(p, root, 0)
-	} // else it is in the page of the buckets, and has no block: the smallest is larger than that
+	} else {
+		s.small(p, value)
+	}
 	if s.broken {
 		for id := uint64(2); id < p.meta.Pages; id++ {
 			if pg, err := p.page(id, false, nil); err == nil && pg.kind == kindLeaf {
@@ -97,22 +104,44 @@ func (s *Salvage) reach(p *pager, id uint64, depth int) {
 	}
 }
 
-// leaf takes the blocks of a page. What was found before counts: it is what the database leads to.
+// small takes the blocks of a bucket that is a value in the page of the buckets: a few small ones.
+func (s *Salvage) small(p *pager, value []byte) {
+	err := p.bucket(value, look{values: true, each: func(_ uint32, k, v []byte) error {
+		s.take(k, BlockPlace{value: bytes.Clone(v)})
+		return nil
+	}})
+	s.broken = s.broken || err != nil
+}
+
+// leaf takes the blocks of a page, and of the small bucket that may be in it.
 func (s *Salvage) leaf(p *pager, pg *page) {
 	for i := range pg.count {
 		e, err := p.element(pg, i)
-		if err != nil || e.flags != 0 || len(e.key) != 8 || e.length < layout.BlockHeader {
-			continue
-		}
-		first := binary.BigEndian.Uint64(e.key)
-		place := BlockPlace{s.File, Product(p.meta.PageSize, pg.id) + e.value, int(e.length)}
-		if _, known := s.Blocks[first]; known || first == 0 {
-			continue
-		}
-		if b, err := place.Read(first); err == nil {
-			if _, err := b.Unpack(); err == nil {
-				s.Blocks[first] = place
+		switch {
+		case err != nil:
+		case e.flags == leafBucket && bytes.Equal(e.key, layout.BucketBlocks):
+			value, err := p.bytes(pg, e.value, e.length)
+			if err == nil && len(value) >= bucketHeader && binary.NativeEndian.Uint64(value) == 0 {
+				s.small(p, value)
 			}
+		case e.flags == 0 && e.length >= layout.BlockHeader:
+			s.take(e.key, BlockPlace{file: s.File, at: Product(p.meta.PageSize, pg.id) + e.value, length: int(e.length)})
+		}
+	}
+}
+
+// take takes a block if it is one. What was found before counts: it is what the database leads to.
+func (s *Salvage) take(key []byte, place BlockPlace) {
+	if len(key) != 8 {
+		return
+	}
+	first := binary.BigEndian.Uint64(key)
+	if _, known := s.Blocks[first]; known || first == 0 {
+		return
+	}
+	if b, err := place.Read(first); err == nil {
+		if _, err := b.Unpack(); err == nil {
+			s.Blocks[first] = place
 		}
 	}
 }

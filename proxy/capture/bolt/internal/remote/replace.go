@@ -123,7 +123,7 @@ func (r *replacement) begin() (err error) {
 		r.set = append(r.set, s)
 	}
 	for _, s := range r.set {
-		if s.Format < layout.Format {
+		if s.Format < layout.FormatReading { // else there is room for it, and earlier programs still read the rest
 			if err := UpgradeSegment(s, r.access.path, 0); err != nil {
 				return err
 			}

@@ -16,13 +16,16 @@ import (
 // there are formats. Each is one transaction, so that a segment is always in one format or in the other.
 //
 // A format, once released, is never changed: a capture of each stays in testdata, and a test that reads it.
-var Upgrades = []func(tx *bbolt.Tx) error{forgetKey, addReading}
+var Upgrades = []func(tx *bbolt.Tx) error{forgetKey, addReading, nothingToDo}
 
 // addReading is the upgrade from format 2: there is room for what is worked out from the capture.
 func addReading(tx *bbolt.Tx) error {
 	_, err := tx.CreateBucketIfNotExists(layout.BucketReading)
 	return err
 }
+
+// nothingToDo is the upgrade from format 3, in which no part of an exchange is in a list.
+func nothingToDo(*bbolt.Tx) error { return nil }
 
 // UpgradeSegment brings a segment that load found to be of an earlier format to the present one. Segments are to be
 // continued from segmentSize on; path is the capture's.

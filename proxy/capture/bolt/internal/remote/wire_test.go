@@ -9,6 +9,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 	"a2atap/proxy/capture/bolt/internal/segments"
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
 )
 
 func FuzzRequest(f *testing.F) {
@@ -34,12 +36,8 @@ func FuzzRequest(f *testing.F) {
 			t.Fatalf("limit %d", q.Limit)
 		}
 		back, err := decodeRequest(q.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(q, back, cmp.AllowUnexported(Request{})); diff != "" {
-			t.Errorf("got +, want -:\n%s", diff)
-		}
+		must.Do(t, err)
+		expect.Same(t, "", q, back, cmp.AllowUnexported(Request{}))
 	})
 }
 

@@ -77,7 +77,8 @@ func (db *DB) Update(fn func(tx *bbolt.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := db.untouched(tx); err != nil {
+	freelist, err := db.untouched(tx)
+	if err != nil {
 		return err
 	}
 	db.bolt.AllocSize = int(min(max(tx.Size()/8, MinGrowth), MaxGrowth))
@@ -85,24 +86,61 @@ func (db *DB) Update(fn func(tx *bbolt.Tx) error) error {
 		return cmp.Or(err, db.apart(tx.Rollback))
 	}
 	db.last = tx.ID()
-	err = db.apart(tx.Commit)
-	if err != nil {
+	if err = db.commit(tx, freelist); err != nil {
 		db.last = 0
 	}
 	return err
 }
 
 // untouched looks whether the file still says what the last commit made of it, and whether there is as much of it as it
-// says: the next commit would build on what somebody else has written.
-func (db *DB) untouched(tx *bbolt.Tx) error {
+// says: the next commit would build on what somebody else has written. It returns where the list of free pages is.
+func (db *DB) untouched(tx *bbolt.Tx) (freelist int64, err error) {
 	info, err := db.file.Stat()
 	if err != nil {
-		return cmp.Or(err, db.apart(tx.Rollback))
+		return 0, cmp.Or(err, db.apart(tx.Rollback))
 	}
-	if db.last != 0 && tx.ID() != db.last+1 || tx.Size() > info.Size() || !pages.FreelistFits(db.file) {
-		return db.guarded(func() error { panic("it was overwritten") })
+	freelist, fits := pages.Freelist(db.file)
+	if db.last != 0 && tx.ID() != db.last+1 || tx.Size() > info.Size() || !fits {
+		return 0, db.overwritten()
 	}
-	return nil
+	return freelist, nil
+}
+
+// overwritten notes that somebody else has written into the file.
+func (db *DB) overwritten() error {
+	return db.guarded(func() error { panic("it was overwritten") })
+}
+
+// commitLook is how often it is looked what becomes of a commit that takes long.
+const commitLook = 100 * time.Millisecond
+
+// commit commits a transaction. Where the list of free pages is overwritten meanwhile, bbolt may free four billion of
+// them, which takes minutes and all memory there is; the page that says so is then taken away from it.
+func (db *DB) commit(tx *bbolt.Tx, freelist int64) error {
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		look := time.NewTicker(commitLook)
+		defer look.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-look.C:
+			}
+			if _, fits := pages.Freelist(db.file); !fits {
+				db.View(func(*bbolt.Tx) error { // which keeps the map where it is
+					takeAway(db.bolt.Info().Data + uintptr(freelist))
+					return nil
+				})
+				db.overwritten()
+				return
+			}
+		}
+	})
+	defer watching.Wait()
+	defer close(stop)
+	return db.apart(tx.Commit)
 }
 
 func (db *DB) begin(write bool) (*bbolt.Tx, error) {

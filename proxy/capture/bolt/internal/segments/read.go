@@ -200,11 +200,7 @@ func (s *Segment) rows(rows []rowPlace, seq uint64, limit int) ([]rowPlace, erro
 func (r rowPlace) append(blocks []uint64) ([]uint64, error) {
 	blocks = append(blocks, r.first)
 	err := r.segment.View(func(tx *bbolt.Tx) error {
-		prefix := layout.Number64(r.seq)
-		c := tx.Bucket(layout.BucketParts).Cursor()
-		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
-			blocks = append(blocks, binary.BigEndian.Uint64(k[8:]))
-		}
+		blocks = layout.PartsOf(tx.Bucket(layout.BucketParts), blocks, r.seq)
 		return nil
 	})
 	return blocks, err

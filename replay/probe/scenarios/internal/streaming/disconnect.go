@@ -87,16 +87,20 @@ func askReturn(ctx context.Context, s *probe.Session) error {
 		events <- heard
 		failed <- err
 	}()
-	// In 0.1 to 0.3 nothing needs to come before the task moves on: it is canceled once the stream is there.
-	// Over gRPC the stream may be there only then.
-	begun, cancelBegun := context.WithCancel(within)
-	defer cancelBegun()
-	if s.Protocol().OverGRPC() {
-		begun, cancelBegun = context.WithTimeout(within, forgetting)
-		defer cancelBegun()
-	}
+	// The task is canceled once the agent has answered, or has been silent for a while: in 0.1 to 0.3 no event needs to
+	// come before the task moves on, and over gRPC the head may come only with the first.
+	silence, answered := within, false
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		if a := s.AnswerTo(before); a.Status != 0 || !live.Sleep(begun, pause) {
+		a := s.AnswerTo(before)
+		if answered = hasAnswered(a); answered {
+			break
+		}
+		if silence == within && (a.Status != 0 || s.Protocol().OverGRPC()) {
+			var end context.CancelFunc
+			silence, end = context.WithTimeout(within, forgetting)
+			defer end()
+		}
+		if !live.Sleep(silence, pause) {
 			break
 		}
 	}
@@ -108,6 +112,10 @@ func askReturn(ctx context.Context, s *probe.Session) error {
 		task, getErr := s.Client.Get(ctx, id, nil)
 		if getErr != nil || task.Status.State != client.Canceled && probe.Settled(task.Status.State) {
 			return probe.Unclear("task %s was over before its client came back", id)
+		}
+		if !answered { // it may have taken the request up only when the task had been canceled
+			return probe.Unclear("nothing had come for %v when task %s was canceled, and then the client was refused: %v",
+				forgetting, id, err)
 		}
 		return err
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
@@ -121,4 +129,9 @@ func askReturn(ctx context.Context, s *probe.Session) error {
 		}
 	}
 	return nil
+}
+
+// hasAnswered reports whether the agent has refused the request, or has sent the first event of its stream.
+func hasAnswered(a *probe.Answer) bool {
+	return a.Status != 0 && (a.GRPC != nil || !a.Exchange.Response.Stream || len(a.Events()) > 0)
 }

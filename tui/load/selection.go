@@ -10,23 +10,23 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// maxPart bounds the exchanges of a part of a capture.
-const maxPart = 1000
+// maxSelection bounds the exchanges of a Selection.
+const maxSelection = 1000
 
-// A Part is some of the exchanges of a capture, in memory: those that were chosen, and what they can only be understood
-// with, which is what else is about their tasks, and the agents' cards.
-type Part struct {
+// A Selection is some of the exchanges of a capture, in memory: those that were chosen, and what they can only be
+// understood with, which is what else is about their tasks, and the agents' cards.
+type Selection struct {
 	*capture.Memory
 	Chosen   map[uint64]bool
 	Findings []analysis.Finding // in the chosen ones
 }
 
 // Keep reports whether an exchange was chosen.
-func (p *Part) Keep(x *capture.Exchange) bool { return p.Chosen[x.Seq] }
+func (p *Selection) Keep(x *capture.Exchange) bool { return p.Chosen[x.Seq] }
 
-// Part reads a part of the capture, and nothing else of it, however large that is, unless the capture has no index.
-func (l *Loader) Part(ctx context.Context, chosen []uint64, found map[uint64][]analysis.Finding) (*Part, error) {
-	p := &Part{Chosen: make(map[uint64]bool)}
+// Select reads a part of the capture, and nothing else of it, however large that is, unless the capture has no index.
+func (l *Loader) Select(ctx context.Context, chosen []uint64, found map[uint64][]analysis.Finding) (*Selection, error) {
+	p := &Selection{Chosen: make(map[uint64]bool)}
 	all := make(map[uint64]bool)
 	for _, seq := range chosen {
 		p.Chosen[seq], all[seq] = true, true
@@ -54,7 +54,7 @@ func (l *Loader) Part(ctx context.Context, chosen []uint64, found map[uint64][]a
 			if err != nil {
 				return nil, err
 			}
-			if all[seq] = true; len(all) > maxPart {
+			if all[seq] = true; len(all) > maxSelection {
 				break
 			}
 		}
@@ -88,7 +88,7 @@ func (l *Loader) SameTask(ctx context.Context, seq uint64) (task string, seqs []
 		if err != nil {
 			return "", nil, err
 		}
-		if seqs = append(seqs, n); len(seqs) == maxPart {
+		if seqs = append(seqs, n); len(seqs) == maxSelection {
 			break
 		}
 	}
