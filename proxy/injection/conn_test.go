@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"a2atap/proxy/capture"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
@@ -157,4 +159,44 @@ func firstAnswer(in []byte) (n int) {
 		n += k
 	}
 	return n
+}
+
+// A client that leaves as soon as its request is complete does not bring it to an agent that is not to get it.
+func TestClientLeavesWhatIsDropped(t *testing.T) {
+	for _, fault := range []string{"drop", "status=503"} {
+		t.Run(fault, func(t *testing.T) {
+			s := must.Get(Parse("a:" + fault))(t)
+			i := New(PlanFor("a", []Spec{s}), func(int, capture.Fact) {}, nil)
+			i.Stream(0, 1)
+			i.Request(0, []byte("GET /tasks HTTP/2\r\nHost: a\r\n\r\n"))
+			i.RequestEnd(0)
+			i.Ended(0)
+			agent, far := net.Pipe()
+			c := i.WrapHTTP2(t.Context(), far)
+			go func() { // as the first relay sends it on
+				io.WriteString(c, http2.ClientPreface)
+				f := http2.NewFramer(c, nil)
+				f.WriteSettings()
+				f.WriteHeaders(http2.HeadersFrameParam{
+					StreamID: 1, EndStream: true, EndHeaders: true,
+					BlockFragment: []byte("\x82\x86\x84\x41\x01a"), // GET http://a/
+				})
+				f.WriteRSTStream(1, http2.ErrCodeCancel)
+				f.WritePing(false, [8]byte{})
+			}()
+			must.Get(io.ReadFull(agent, make([]byte, len(http2.ClientPreface))))(t)
+			for f := http2.NewFramer(io.Discard, agent); ; {
+				switch f := must.Get(f.ReadFrame())(t).(type) {
+				case *http2.PingFrame:
+					c.Close()
+					if len(i.streams) > 0 {
+						t.Errorf("still knows %v", i.streams)
+					}
+					return
+				case *http2.HeadersFrame, *http2.RSTStreamFrame:
+					t.Errorf("the agent got %v", f)
+				}
+			}
+		})
+	}
 }

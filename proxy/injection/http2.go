@@ -76,19 +76,23 @@ func (*breaker) Answer(int, []byte, []byte, []byte) []byte { return nil }
 // TooLarge implements relay.Editor.
 func (*breaker) TooLarge(int) {}
 
-// faultOf returns the exchange on a stream that has a fault; nil if it has none, or is not known.
-func (b *breaker) faultOf(stream uint32) *exchange {
+// keep returns the exchange on a stream whose request is to be kept from the agent; nil if it is to go there.
+func (b *breaker) keep(stream uint32) *exchange {
 	b.i.mu.Lock()
 	defer b.i.mu.Unlock()
-	if e := b.i.streams[stream]; e != nil && e.fault != nil {
-		return e
+	e := b.i.streams[stream]
+	if e == nil || e.fault == nil || !e.fault.Kind.keepsRequest() {
+		return nil
 	}
-	return nil
+	if e.kept = true; e.ended {
+		delete(b.i.streams, stream)
+	}
+	return e
 }
 
 // Instead implements h2.Breaker.
 func (b *breaker) Instead(stream uint32) *h2.Instead {
-	e := b.faultOf(stream)
+	e := b.keep(stream)
 	if e == nil {
 		return nil
 	}

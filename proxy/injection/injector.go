@@ -60,6 +60,8 @@ type exchange struct {
 	marked bool         // the fault was told
 	stream uint32       // over HTTP/2
 	breaks bool         // the stream is reset in it
+	ended  bool         // it is over for the client, and its request still on its way to where it is kept from the agent
+	kept   bool         // its request was kept from the agent, over HTTP/2
 }
 
 // New returns an injector. The plan may be shared; note is called with what is to be recorded, before the client can
@@ -155,12 +157,15 @@ func (e *exchange) over() wire {
 	return overHTTP2
 }
 
-// Ended forgets an exchange.
+// Ended forgets an exchange. Over HTTP/2 one whose request the agent must not get is known until that was kept from it,
+// since its client may leave before.
 func (i *Injector) Ended(x int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if e := i.asked[x]; e != nil {
-		delete(i.streams, e.stream)
+		if e.ended = e.fault != nil && e.fault.Kind.keepsRequest() && !e.kept; !e.ended {
+			delete(i.streams, e.stream)
+		}
 	}
 	delete(i.asked, x)
 }
