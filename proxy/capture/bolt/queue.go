@@ -18,6 +18,7 @@ type queue struct {
 	commitBytes int           // bytes with which a commit does not wait for more
 	wake        chan struct{} // there is something to do; capacity 1
 	flushNow    chan struct{} // a commit should not wait; capacity 1
+	ending      chan struct{} // no commit should wait any more; closed by close
 
 	mu      sync.Mutex
 	changed sync.Cond // steps were done, or the queue was closed
@@ -32,7 +33,8 @@ type queue struct {
 
 func newQueue(budget, enough int, behind func() time.Duration) *queue {
 	q := &queue{
-		budget: budget, commitBytes: enough, wake: make(chan struct{}, 1), flushNow: make(chan struct{}, 1), behind: behind,
+		budget: budget, commitBytes: enough, behind: behind,
+		wake: make(chan struct{}, 1), flushNow: make(chan struct{}, 1), ending: make(chan struct{}),
 	}
 	q.changed.L = &q.mu
 	return q
@@ -117,14 +119,14 @@ func (q *queue) flush() {
 	}
 }
 
-// close makes put fail. What waits can still be taken.
+// close makes put fail. What waits can still be taken. It is called once.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
 	q.changed.Broadcast()
 	notify(q.wake)
-	notify(q.flushNow)
+	close(q.ending)
 }
 
 func (q *queue) drained() bool {

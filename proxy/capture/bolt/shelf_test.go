@@ -139,6 +139,20 @@ func TestKeptAgainstModel(t *testing.T) {
 	}
 }
 
+// Close does not wait for the flush interval, however many commits what was kept takes.
+func TestCloseWaitsForNoInterval(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{Flush: time.Hour})
+	for k := range byte(3) {
+		mustKeep(t, s, capture.Entry{Key: []byte{k}, Value: make([]byte, commitBytes)})
+	}
+	go s.Close()
+	select {
+	case <-s.done:
+	case <-patient(t).Done():
+		t.Fatal("it waits")
+	}
+}
+
 // TestKeepByItself has no steps that would take the entries along.
 func TestKeepByItself(t *testing.T) {
 	path := closedCapture(t, Options{}, 2)

@@ -384,6 +384,7 @@ func (w *writer) run(q *queue) {
 		select {
 		case <-timer.C:
 		case <-q.flushNow:
+		case <-q.ending:
 		}
 		whole := w.told()
 		steps, since := q.take(spare)
