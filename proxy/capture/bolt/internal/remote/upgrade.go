@@ -91,7 +91,7 @@ func Upgrade(db *segments.DB, steps []func(tx *bbolt.Tx) error) error {
 // OpenExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
 // readers let go of it soon; but not when a recorder answers. path is the capture's.
 func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
-	deadline := time.Now().Add(HeldTimeout)
+	deadline := time.Now().Add(startTimeout)
 	for {
 		err := s.TryExclusive(segmentSize)
 		if !errors.Is(err, segments.ErrLocked) {
