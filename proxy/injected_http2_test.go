@@ -284,7 +284,7 @@ func TestManyFaultsOverHTTP2(t *testing.T) {
 		withFaults(t, "a:status=503@SendMessage", "a:cut-stream=1")(o, ro)
 	}, "a="+agent.URL)
 	c, url := newHTTP2Client(t), "http://"+r.tap(0).Addr()
-	for range 1_200 {
+	for range faultyCalls {
 		if got := askHTTP2(t, context.Background(), c, url, "application/json", askOnce); got.status != 503 {
 			t.Fatalf("got %v", got)
 		}

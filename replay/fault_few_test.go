@@ -6,4 +6,4 @@ package replay_test
 const everyWay = false
 
 // oneIn says which part of the faults is shown by agents and clients.
-const oneIn = 15
+const oneIn = 40

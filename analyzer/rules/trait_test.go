@@ -26,7 +26,7 @@ var alwaysAsked = func() []*analysis.Rule {
 // nor how often a rule applied.
 func TestRulesAreAskedInTime(t *testing.T) {
 	t.Parallel()
-	for _, path := range transcripts(t) {
+	for _, path := range sample(t) {
 		file := tellFile(t, path)
 		if diff := cmp.Diff(judgeBy(t, alwaysAsked, file.exchanges), linesOf(file.result)); diff != "" {
 			t.Errorf("%s: -always asked +as they say:\n%s", path, diff)

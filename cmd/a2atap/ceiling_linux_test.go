@@ -25,13 +25,13 @@ import (
 	"a2atap/proxy/must"
 )
 
-// TestMemoryHasACeiling sends bodies that are made to take memory, twenty at a time or forty with the tag peers, and ends
+// TestMemoryHasACeiling sends bodies that are made to take memory, twelve at a time or forty with the tag peers, and ends
 // the recording while most of them are still to be stored and judged. The recorder forwards them all, and stays below
 // its bound to its end.
 func TestMemoryHasACeiling(t *testing.T) {
 	t.Parallel()
 	const ceiling = 160 << 20
-	clients := 20
+	clients := 12
 	if thorough {
 		clients = 40
 	}
@@ -110,11 +110,11 @@ func (p *killed) endForMemory(t *testing.T) int64 {
 	return peak - program
 }
 
-// TestStreamsHaveACeiling opens a thousand streams of gRPC on one connection, or ten thousand with the tag peers, all of
+// TestStreamsHaveACeiling opens hundreds of streams of gRPC on one connection, or ten thousand with the tag peers, all of
 // them open at once, while they are recorded and judged. A stream takes what is known of it.
 func TestStreamsHaveACeiling(t *testing.T) {
 	t.Parallel()
-	streams := 1_000
+	streams := 300
 	if thorough {
 		streams = 10_000
 	}

@@ -20,6 +20,7 @@ import (
 // The services of docs/fleet/compose.yaml do together what the file says: the same command lines, as processes of this
 // machine, with the users of docs/fleet/server.conf. Nobody may do more than he has to.
 func TestComposeRuns(t *testing.T) {
+	t.Parallel()
 	file, conf := readCompose(t), readServerConf(t)
 	nats := fleettest.Start(t, func(o *server.Options) {
 		store := o.StoreDir

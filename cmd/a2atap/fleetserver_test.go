@@ -18,13 +18,9 @@ import (
 // fleetPasswords are the variables in which docs/fleet/server.conf finds its passwords, and what they are in tests.
 var fleetPasswords = map[string]string{"RECORDER_PASSWORD": "10e3-recorder", "READER_PASSWORD": "r34der=+/"}
 
-// readServerConf reads docs/fleet/server.conf as the server itself does. The test cannot be parallel: passwords come
-// from the environment of the process.
+// readServerConf reads docs/fleet/server.conf as the server itself does, with passwords from the environment.
 func readServerConf(t *testing.T) *server.Options {
 	t.Helper()
-	for name, password := range fleetPasswords {
-		t.Setenv(name, password)
-	}
 	conf, err := server.ProcessConfigFile(filepath.Join("..", "..", "docs", "fleet", "server.conf"))
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,9 @@ func (t tests) Run() int {
 	if err := os.Link(filepath.Join(programs, "resident"), filepath.Join(programs, "a2atap")); err != nil {
 		log.Fatal(err)
 	}
+	for name, password := range fleetPasswords {
+		os.Setenv(name, password) //nolint:errcheck // else the server does not know it
+	}
 	paralleltest.AtOnce(6)
 	if flag.Lookup("test.bench").Value.String() == "" { // which measures what collecting costs, too
 		debug.SetGCPercent(moreGarbage)

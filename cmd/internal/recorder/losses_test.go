@@ -71,8 +71,11 @@ var troubles = []trouble{
 // recorded and what was counted as lost together, and what is said to be recorded is in the file.
 func TestNothingIsLostUncounted(t *testing.T) {
 	t.Parallel()
-	for _, trouble := range troubles {
+	for i, trouble := range troubles {
 		for name, policy := range map[string]recording.Policy{"pass": recording.Pass, "wait": recording.Wait, "stop": recording.Stop} {
+			if (i+int(policy))%oneIn != 0 {
+				continue
+			}
 			t.Run(trouble.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				troubled(t, trouble, policy, false)

@@ -3,4 +3,4 @@
 package bolt
 
 // damages is how many captures TestDamagedCaptures damages.
-const damages = 60
+const damages = 40

@@ -169,7 +169,7 @@ var scripts = map[string]func(t *testing.T, c pb.TestServiceClient, s *service) 
 	},
 	"large": func(t *testing.T, c pb.TestServiceClient, _ *service) string {
 		got, err := c.UnaryCall(within(t), &pb.SimpleRequest{
-			ResponseSize: 16 << 20, Payload: &pb.Payload{Body: make([]byte, 16<<20)},
+			ResponseSize: 3 << 20, Payload: &pb.Payload{Body: make([]byte, 3<<20)},
 		})
 		return says(len(got.GetPayload().GetBody()), nil, nil, err)
 	},

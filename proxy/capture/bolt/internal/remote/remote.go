@@ -20,10 +20,13 @@ import (
 // Times for which a process goes on trying when a capture is held and nobody answers for it: a recorder that is just
 // starting or ending, or a reader that is in the middle of a page.
 const (
-	HeldTimeout  = 3 * time.Second
-	startTimeout = 10 * time.Second // of a recorder, which has to find a moment in which no reader has the files
-	heldPause    = 10 * time.Millisecond
+	HeldTimeout = 3 * time.Second
+	heldPause   = 10 * time.Millisecond
 )
+
+// startLooks is how often a recorder looks for a moment in which no reader has the files: for three seconds, and longer
+// on a machine that is so busy that its looks are rarer.
+const startLooks = 100
 
 // Capture is the access of a process that is not the recorder. For each call it uses the files or, while a
 // recorder holds them, the recorder's socket.

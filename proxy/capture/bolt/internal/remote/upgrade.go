@@ -91,8 +91,7 @@ func Upgrade(db *segments.DB, steps []func(tx *bbolt.Tx) error) error {
 // OpenExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
 // readers let go of it soon; but not when a recorder answers. path is the capture's.
 func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
-	deadline := time.Now().Add(startTimeout)
-	for {
+	for looks := 1; ; looks++ {
 		err := s.TryExclusive(segmentSize)
 		if !errors.Is(err, segments.ErrLocked) {
 			return err
@@ -100,7 +99,7 @@ func OpenExclusive(s *segments.Segment, path string, segmentSize int64) error {
 		if h, askErr := AskHolder(path); askErr == nil {
 			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", segments.ErrLocked, h)
 		}
-		if time.Now().After(deadline) {
+		if looks == startLooks {
 			return HeldBy(path, errors.New("nobody listens there"))
 		}
 		time.Sleep(heldPause)
