@@ -7,9 +7,9 @@ import (
 )
 
 // GRPC returns the method of A2A that a request calls over gRPC, and whether it is such a request. What stands before
-// the service in the path belongs to the interface.
+// the service in the path belongs to the interface. A request without a Content-Type is read by its path.
 func (h *Head) GRPC() (m grpc.Method, ok bool) {
-	if h.Method != "POST" || !grpc.IsMedia(h.Fields.Get("Content-Type")) {
+	if h.Method != "POST" || h.Fields.Has("Content-Type") && !grpc.IsMedia(h.Fields.Get("Content-Type")) {
 		return m, false
 	}
 	path, _, _ := strings.Cut(h.Target, "?")
@@ -106,14 +106,16 @@ func (x *Exchange) InMessages() (of string, is bool) {
 func (r *Response) GRPCStatus() (grpc.Status, bool) {
 	trailer, _ := ParseFields(r.Trailer)
 	head := ParseResponseHead(r.Head)
-	return GRPCStatusIn(trailer, head.Fields)
+	return GRPCStatusIn(trailer, head.Fields, len(r.Events))
 }
 
 // GRPCStatusIn returns how a call over gRPC came out that has been answered with this trailer, and with these fields in
-// the head, where an answer that has nothing else says so.
-func GRPCStatusIn(trailer, head Fields) (grpc.Status, bool) {
+// the head, where an answer without messages says so.
+//
+// Source: gRPC over HTTP2, "Trailers-Only".
+func GRPCStatusIn(trailer, head Fields, messages int) (grpc.Status, bool) {
 	return grpc.StatusOf(func(name string) string {
-		if trailer.Has(name) {
+		if trailer.Has(name) || messages > 0 {
 			return trailer.Get(name)
 		}
 		return head.Get(name)

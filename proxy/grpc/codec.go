@@ -38,6 +38,7 @@ type Reading struct {
 var (
 	ErrNoMessage = errors.New("there is no message")
 	ErrNoType    = errors.New("messages of this method are not known here")
+	ErrNotKept   = errors.New("it was not kept")
 )
 
 // Read reads the first message of a body.
@@ -74,7 +75,8 @@ func (r *Reading) read(c *Codec, frame *Frame) {
 // Limit reports whether the message may be in order, and only cannot be read here.
 func (r *Reading) Limit() bool {
 	fault, ok := errors.AsType[*Error](r.Err)
-	return ok && fault.Limit || errors.Is(r.Err, ErrEncoding) || errors.Is(r.Err, ErrTooLong) || errors.Is(r.Err, ErrNoType)
+	return ok && fault.Limit || errors.Is(r.Err, ErrEncoding) || errors.Is(r.Err, ErrTooLong) ||
+		errors.Is(r.Err, ErrNoType) || errors.Is(r.Err, ErrNotKept)
 }
 
 // Write returns a message as gRPC carries it, not compressed, made of the JSON that it stands for.
@@ -87,4 +89,9 @@ func (c *Codec) Write(object jsondoc.Value) ([]byte, error) {
 		return nil, err
 	}
 	return AppendFrame(nil, message), nil
+}
+
+// Reasons are the errors of Read that are always the same.
+var Reasons = []error{
+	ErrNoMessage, ErrNoType, ErrNotKept, ErrCutOff, ErrReserved, ErrUnnamed, ErrEncoding, ErrTooLong,
 }

@@ -31,9 +31,10 @@ type Unknown struct {
 	Reason  string // why its value is none of the field's; empty if it is written otherwise
 }
 
-// An Error says why a message is not one of its type.
+// An Error says why a message is not one of its type. It holds nothing of the message's content, so that it can be told
+// where the content must not be: no values, no keys of maps, no numbers of fields that the type does not have.
 type Error struct {
-	Pointer string // of the message or field that is at fault, in the JSON
+	Pointer string // of the message or field that is at fault, in the JSON; of what is in a map, that of the map
 	Reason  string // lower case, no final period
 	Limit   bool   // it was not read to its end, since it is too large or too deep: it may be a message
 }
@@ -91,12 +92,23 @@ func newDecoder(message []byte) *decoder {
 type step struct {
 	name  string
 	index int
+	key   bool // the name is a key of a map, which the message has chosen
 }
 
 // pointer returns where the decoder is.
-func (d *decoder) pointer() string {
+func (d *decoder) pointer() string { return pointer(d.path) }
+
+// typed returns where the decoder is, as far as the types of messages name it.
+func (d *decoder) typed() string {
+	if i := slices.IndexFunc(d.path, func(s step) bool { return s.key }); i >= 0 {
+		return pointer(d.path[:i])
+	}
+	return d.pointer()
+}
+
+func pointer(path []step) string {
 	var at string
-	for _, s := range d.path {
+	for _, s := range path {
 		if s.index < 0 {
 			at = jsondoc.Ptr(at, s.name)
 		} else {
@@ -114,11 +126,11 @@ type value struct {
 }
 
 func (d *decoder) fail(format string, args ...any) error {
-	return &Error{Pointer: d.pointer(), Reason: fmt.Sprintf(format, args...)}
+	return &Error{Pointer: d.typed(), Reason: fmt.Sprintf(format, args...)}
 }
 
 func (d *decoder) tooMuch(reason string) error {
-	return &Error{Pointer: d.pointer(), Reason: reason, Limit: true}
+	return &Error{Pointer: d.typed(), Reason: reason, Limit: true}
 }
 
 // message writes a message as an object.
@@ -272,7 +284,7 @@ func consume(number protowire.Number, wire protowire.Type, b []byte) (v value, n
 
 // broken says what is wrong with the value of a field.
 func (d *decoder) broken(t *Type, number protowire.Number, n int) error {
-	name := "field " + strconv.Itoa(int(number))
+	name := "a field that the type does not have"
 	if i := t.byNumber(int(number)); i >= 0 {
 		name = t.fields[i].name
 	}
@@ -403,7 +415,7 @@ func (d *decoder) entries(f *field, values []value, depth int) error {
 		}
 		d.text, _ = jsontext.AppendQuote(d.text, key)
 		d.text = append(d.text, ':')
-		d.path = append(d.path, step{name: key, index: -1})
+		d.path = append(d.path, step{name: key, index: -1, key: true})
 		v := value{}
 		held := slices.DeleteFunc(all[i], func(v value) bool { return v.field == 0 })
 		if len(held) > 0 {

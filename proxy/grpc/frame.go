@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -53,13 +54,15 @@ func AppendFrame(body, message []byte) []byte {
 var (
 	ErrCutOff   = errors.New("the message is cut off")
 	ErrReserved = errors.New("the first byte of the message is neither 0 nor 1")
+	ErrUnnamed  = errors.New("the message has the flag of a compressed one, and grpc-encoding names no compression")
 	ErrEncoding = errors.New("the message is compressed in a way that is not known here")
 	ErrTooLong  = errors.New("the message is too long to be read")
 )
 
-// Plain returns the message without its compression, which is the grpc-encoding of its head.
+// Plain returns the message without its compression, which is the grpc-encoding of its head. Without one no message may
+// be compressed, and receivers refuse one that has the flag.
 //
-// Source: gRPC over HTTP2, "Message-Encoding".
+// Source: gRPC over HTTP2, "Compressed-Flag" and "Message-Encoding".
 func (f *Frame) Plain(encoding string) ([]byte, error) {
 	switch {
 	case !f.Whole():
@@ -71,9 +74,9 @@ func (f *Frame) Plain(encoding string) ([]byte, error) {
 	}
 	var plain io.Reader
 	var err error
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	switch encoding = strings.ToLower(strings.TrimSpace(encoding)); encoding {
 	case "", "identity":
-		return f.Message, nil
+		return nil, ErrUnnamed
 	case "gzip":
 		plain, err = gzip.NewReader(bytes.NewReader(f.Message))
 	case "deflate":
@@ -82,11 +85,14 @@ func (f *Frame) Plain(encoding string) ([]byte, error) {
 		return nil, ErrEncoding
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is not in %s: %w", encoding, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(plain, maxMessage+1))
-	if err == nil && len(text) > maxMessage {
-		err = ErrTooLong
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it is not in %s: %w", encoding, err)
+	case len(text) > maxMessage:
+		return nil, ErrTooLong
 	}
-	return text, err
+	return text, nil
 }

@@ -94,7 +94,7 @@ func TestToJSON(t *testing.T) {
 		"id is not UTF-8 at /task",
 		`{"task":{"status":{"state":99}}}`,
 		`{} [{ 9 bytes  } { 1 group task } { 1 varint task }]`,
-		"a tag that is none at /task/metadata/k",
+		"a tag that is none at /task/metadata",
 		"nanos is cut off or broken: unexpected EOF at /task/status/timestamp",
 		`{"task":{"status":{}}} [{/task/status 3 bytes timestamp it names no instant of the years 1 to 9999}]`,
 		`{"task":{"status":{"timestamp":"1970-01-01T00:00:07.000000005Z"}}}`,
@@ -203,6 +203,10 @@ func TestPlain(t *testing.T) {
 		t.Errorf("got %q, %v", plain, err)
 	}
 	expect.ErrorIs(t, "", grpc.ErrEncoding, expect.Err(frame.Plain("snappy")))
+	for _, none := range []string{"", "identity", " Identity "} {
+		expect.ErrorIs(t, none, grpc.ErrUnnamed, expect.Err(frame.Plain(none)))
+	}
+	expect.ErrorHas(t, "", "it is not in deflate: zlib: invalid header", expect.Err(frame.Plain("deflate")))
 	frame, _, _ = grpc.Cut(compressed[:len(compressed)-1])
 	expect.ErrorIs(t, "", grpc.ErrCutOff, expect.Err(frame.Plain("gzip")))
 	frame, _, _ = grpc.Cut([]byte("\x02\x00\x00\x00\x00"))
@@ -233,7 +237,7 @@ func TestStatus(t *testing.T) {
 		{"no", "", "", `{"code":2,"status":"UNKNOWN","message":""}`},
 	} {
 		s, ok := grpc.StatusOf(trailer(tt.code, tt.message, tt.details))
-		if diff := cmp.Diff(tt.want, string(s.JSON())); diff != "" || !ok || (s.Bad != "") != (tt.code == "no") {
+		if diff := cmp.Diff(tt.want, string(s.JSON())); diff != "" || !ok || (s.Bad != "") != (tt.code == "no" || tt.code == "99") {
 			t.Errorf("%s: %+v, %v\n%s", tt.code, s, ok, diff)
 		}
 	}

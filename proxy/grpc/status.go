@@ -87,8 +87,11 @@ func StatusOf(get func(name string) string) (s Status, ok bool) {
 		return s, false
 	}
 	code, err := strconv.Atoi(text)
-	if s.Code = Code(code); err != nil || code < 0 || text[0] == '+' {
+	switch s.Code = Code(code); {
+	case err != nil || code < 0 || text[0] == '+':
 		s.Code, s.Bad = UnknownError, "grpc-status is no number"
+	case code >= len(codeNames):
+		s.Bad = "grpc-status is " + strconv.Itoa(code)
 	}
 	s.Message = unescape(get(MessageField))
 	if details := get(DetailsField); details != "" {

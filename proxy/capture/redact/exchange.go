@@ -119,7 +119,7 @@ func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, *capture.
 		if was, ok := s.What.(capture.RequestBody); !ok || !p.is(piece(was)) {
 			s.What = capture.RequestBody(p)
 		}
-		out = o.note(append(out, s), err)
+		out = o.handOn(out, s, err)
 	}
 	o.remember(b)
 	return out, parsed, keys
@@ -136,7 +136,7 @@ func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture
 		if was, ok := s.What.(capture.ResponseBody); !ok || !p.is(piece(was)) {
 			s.What = capture.ResponseBody(p)
 		}
-		out = o.note(append(out, s), err)
+		out = o.handOn(out, s, err)
 	}
 	b.Data = nil // the next Sink's now
 	return out, parsed, keys
@@ -189,7 +189,10 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 		var now []byte
 		var cut int
 		if search := o.r.search(o, d); parsed.Message != nil {
-			now, err = search.grpcMessage(h.head.GRPCMessage(), text, parsed.Message)
+			now, err = search.grpcMessages(h.head.GRPCMessage(), text, parsed.Message)
+			if err != nil && !whole {
+				err = errMessage
+			}
 		} else {
 			now, cut, err = search.message(h, parsed)
 		}
@@ -204,7 +207,7 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
 		whole = false
 	}
-	if err != nil {
+	if err != nil && !isUnreadable(err) {
 		o.withheld += p.Dropped - h.unkept
 	}
 	h.release(o.r)
@@ -241,6 +244,28 @@ func (o *openExchange) describe(
 	d = ask(o.r.opts.Describer, m)
 	o.r.names.Learn(&o.x, d)
 	return d, true
+}
+
+// handOn adds to out a step of which something was withheld if there is an error, and the note that says why: behind the
+// step, or before it where that is all that is known of a message.
+func (o *openExchange) handOn(out []capture.Step, s capture.Step, err error) []capture.Step {
+	switch unread, is := errors.AsType[*capture.Unreadable](err); {
+	case !is:
+		return o.note(append(out, s), err)
+	case unread.Event > 0 && o.unread: // the first one of the answer is enough
+		return append(out, s)
+	default:
+		o.unread = o.unread || unread.Event > 0
+		note := capture.Step{Seq: s.Seq, Offset: s.Offset, What: capture.Fact{Note: unread.Error()}}
+		return append(out, note, s)
+	}
+}
+
+// isUnreadable reports whether something was withheld since it cannot be read. Its note says so, and what is missing is
+// no gap then.
+func isUnreadable(err error) bool {
+	_, is := errors.AsType[*capture.Unreadable](err)
+	return is
 }
 
 // note says once for an exchange why something of it was withheld.
@@ -308,11 +333,13 @@ func (o *openExchange) searched(
 	}
 	if err != nil {
 		what.Event.Dropped += int64(len(raw))
-		o.withheld += int64(len(raw))
+		if !isUnreadable(err) {
+			o.withheld += int64(len(raw))
+		}
 	}
 	what.Event.Raw = now
 	s.What = what
-	return o.note(append(out, s), err)
+	return o.handOn(out, s, err)
 }
 
 // step adds to out what becomes of a step: nothing as long as it waits.

@@ -10,7 +10,13 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-var errMessage = errors.New("it is no message that can be read")
+// maxMessages bounds the messages of one request that are searched for secrets. No method has more than one.
+const maxMessages = 16
+
+var (
+	errMessage  = errors.New("it is no message that can be read")
+	errMessages = errors.New("too many messages follow each other")
+)
 
 // readMessage returns a message of gRPC as it was read. Its JSON is what stands for it from here on.
 func readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parsed) {
@@ -21,18 +27,47 @@ func readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parsed) {
 	}
 }
 
-// grpcMessage returns a message of gRPC without its secrets; it is the message itself if it has none. One that has is
-// written anew, without what no reader of its type sees: fields that the type does not have, and values in whose place
-// others have come. One that cannot be read is withheld, with an error.
+// grpcMessages returns the messages of gRPC in a body without their secrets; they are the body itself if they have none.
+// The first one was read. The error is a capture.Unreadable if one of them cannot be read: then all are withheld.
+func (s search) grpcMessages(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byte, error) {
+	var all []byte
+	changed := false
+	for rest, n := raw, 0; ; n++ {
+		this := rest[:len(rest)-len(m.Rest)]
+		now, err := s.grpcMessage(as, this, m)
+		switch {
+		case err != nil:
+			return nil, err
+		case n == maxMessages:
+			return nil, errMessages
+		}
+		changed = changed || !same(now, this)
+		if rest = m.Rest; len(rest) == 0 && n == 0 {
+			return now, nil
+		}
+		if all = append(all, now...); len(rest) == 0 {
+			break
+		}
+		m = as.Read(rest)
+	}
+	if !changed {
+		return raw, nil
+	}
+	return all, nil
+}
+
+// grpcMessage returns one message of gRPC without its secrets; it is the message itself if it has none. One that has is
+// written again, without what no reader of its type sees: fields that the type does not have, and values that others
+// replace. The error is a capture.Unreadable if the message cannot be read.
 func (s search) grpcMessage(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byte, error) {
 	if errors.Is(m.Err, grpc.ErrNoMessage) {
 		return raw, nil
 	}
 	if m.Err != nil {
-		return nil, errMessage
+		return nil, &capture.Unreadable{Err: m.Err}
 	}
 	edits := s.json(&m.Doc, m.Text)
-	if len(edits) == 0 && !m.Overwritten && len(m.Rest) == 0 && (len(m.Unknown) == 0 || len(s.loose(raw)) == 0) {
+	if len(edits) == 0 && !m.Overwritten && (len(m.Unknown) == 0 || len(s.loose(raw)) == 0) {
 		return raw, nil
 	}
 	doc := jsondoc.Parse(splice(m.Text, edits))
@@ -82,7 +117,12 @@ func (r *redactor) grpcEvent(
 	}
 	now, err := []byte(nil), errDescriber
 	if ok {
-		now, err = r.search(o, d).grpcMessage(as, e.Raw, parsed.Message)
+		now, err = r.search(o, d).grpcMessages(as, e.Raw, parsed.Message)
+	}
+	if unread, is := errors.AsType[*capture.Unreadable](err); is {
+		if unread.Event = e.K; e.Dropped > 0 {
+			err = errMessage
+		}
 	}
 	return o.searched(out, s, what, parsed, now, err)
 }

@@ -315,4 +315,5 @@ type openExchange struct {
 	remembered        int64        // bytes of the request's body that count as held
 	withheld          int64        // bytes of bodies that could not be searched
 	noted             bool         // the exchange has its note about what was withheld
+	unread            bool         // a message of the answer cannot be read, and the first one has its note
 }
