@@ -47,6 +47,7 @@ type Exchange struct {
 	Message        *grpc.Reading     // over gRPC: what the request's body holds; nil if it is not on record
 	Answer         *grpc.Reading     // over gRPC: the answer of a call that has one; nil if there is none
 	Trailer        capture.Fields    // of the answer, over gRPC
+	Messages       int               // over gRPC: how many messages the answer has, readable or not
 	Rewritten      []capture.Rewrite // what a tap changed in the body of the answer, which is recorded as sent; a few
 	Call           a2a.Call          // what the request asks; Operation is NoOperation if it is not an A2A call
 	Endpoint       *Endpoint         // the URL and binding that it was sent to; nil if it is not an A2A call
@@ -239,7 +240,7 @@ func (x *Exchange) ResponsePlace() Place {
 
 // GRPCStatus returns how a call over gRPC came out, and whether its answer says so.
 func (x *Exchange) GRPCStatus() (grpc.Status, bool) {
-	return capture.GRPCStatusIn(x.Trailer, x.Response.Fields)
+	return capture.GRPCStatusIn(x.Trailer, x.Response.Fields, x.Messages)
 }
 
 // GRPCPlace returns the place of a field that says how a call over gRPC came out: in the trailer, or in the head of an

@@ -28,6 +28,7 @@ const (
 	NoCode        = "error without a code"
 	OtherID       = "answer to another call" // over JSON-RPC, where the id says which call is answered
 	NoStatus      = "no grpc-status"         // over gRPC
+	ManyAnswers   = "more than one message"  // over gRPC, where the method is answered with one
 	ClientLeft    = "client left"            // before there was an answer
 	NotPassedOn   = "not passed on"          // by the recorder
 	UnknownReason = "no answer"              // and nobody says why

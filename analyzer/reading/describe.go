@@ -35,8 +35,8 @@ func (d *describer) Request(x *capture.Exchange, m *capture.Parsed) capture.Desc
 	if x.Agent.Name != "" {
 		out.Keys = append(out.Keys, capture.Key{Kind: "agent", Value: x.Agent.Name})
 	}
-	if r.Call.Operation != a2a.NoOperation {
-		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: r.Call.Operation.String()})
+	if asks := r.Call.Asks(); asks != a2a.NoOperation {
+		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: asks.String()})
 	}
 	return out
 }
@@ -136,7 +136,7 @@ func describe(r *Reading) capture.Description {
 	const more = 2 // keys that are added
 	d := capture.Description{
 		Keys:    make([]capture.Key, 0, len(r.Tasks)+len(r.Contexts)+more),
-		Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects),
+		Secrets: a2a.SecretPointers(r.Call.Asks(), r.Dialects),
 	}
 	for _, id := range r.Tasks {
 		d.Keys = append(d.Keys, capture.Key{Kind: "task", Value: id})

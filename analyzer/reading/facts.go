@@ -57,10 +57,10 @@ func (f Facts) Values(key string) []string {
 
 // operations returns the operation's name and what the request calls it.
 func (f Facts) operations() []string {
-	if f.Call.Operation == a2a.NoOperation {
+	if f.Call.Asks() == a2a.NoOperation {
 		return some(f.Call.Method)
 	}
-	return some(f.Call.Operation.String(), f.Call.Method)
+	return some(f.Call.Asks().String(), f.Call.Method)
 }
 
 // eventNames are what updates are called on the wire of each dialect, and for short.

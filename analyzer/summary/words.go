@@ -71,8 +71,8 @@ func DurationWords(d time.Duration) string {
 // CallWords says what a request asks: an operation, or the method that it names in quotes; empty if it shows neither.
 func CallWords(c *a2a.Call) string {
 	switch {
-	case c.Operation != a2a.NoOperation:
-		return c.Operation.String()
+	case c.Asks() != a2a.NoOperation:
+		return c.Asks().String()
 	case c.Method != "":
 		return analysis.QuoteText(c.Method)
 	case c.Binding == a2a.JSONRPC && c.Doc.Err != nil:

@@ -26,6 +26,7 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	if !m.Known() {
 		return true
 	}
+	c.Streams = m.Streams
 	if r.Doc != nil {
 		c.Doc = *r.Doc
 	} else {
@@ -34,17 +35,25 @@ func (c *Call) decodeGRPC(r *Request, path string) bool {
 	if r.BodyKept && !c.Doc.Root.Exists() { // what is asked cannot be read
 		return true
 	}
-	c.Operation = OperationOf(method)
-	if c.Operation == GetCard { // "GetAgentCard" before 1.0, for those who are known to the agent
-		c.Operation = GetExtendedCard
-	}
-	c.Streams = c.Operation.Streams()
+	c.Operation = c.Asks()
 	c.Params = c.Doc.Root
 	c.readParams()
 	if c.Dialects == kindDialects {
 		c.readNames(c.Params)
 	}
 	return true
+}
+
+// Asks returns the operation of the call. Over gRPC the path names it, whether the message can be read or not: then
+// Operation is NoOperation, since nothing is known of the parameters.
+func (c *Call) Asks() Operation {
+	if c.Operation != NoOperation || !c.RPC.Known() {
+		return c.Operation
+	}
+	if o := OperationOf(c.RPC.Name); o != GetCard {
+		return o
+	}
+	return GetExtendedCard // "GetAgentCard" before 1.0, for those who are known to the agent
 }
 
 // cutLast cuts a path at its last slash.

@@ -18,28 +18,29 @@ type openExchange struct {
 	dispatch.Case
 	request  capture.Body
 	response capture.Body
-	held     []capture.Step       // of the answer, which overtook its request
-	endedAt  time.Time            // when it did; zero if not known
-	gap      bool                 // it is counted as lost
-	size     int                  // bytes of it that count as held
-	lastK    int                  // number of the last event of the stream
-	task     string               // seen last in it
-	gathered gathering            // what is shown of it
-	head     capture.Head         // of the answer, where nobody had parsed it
-	parsed   capture.Parsed       // the same, for its step
-	ending   analysis.StreamEnd   // how it ended
-	seeking  bool                 // it is not a call, and its answer may be a card
-	found    *capture.Head        // of an answer that may be one; nil if none has come
-	unseen   bool                 // what followed the answer's head was not observed: an upgrade, or a tunnel
-	made     faultMade            // by the recorder, because it was told to
-	only     *grpc.Reading        // over gRPC: the message of an answer that has one
-	unheard  bool                 // it configures a webhook whose notifications go past the recorder
-	noSign   bool                 // its bodies were left out, since nothing shows that it is A2A
-	missing  string               // why it cannot be judged as a whole; empty if it can
-	spoken   a2a.Dialects         // that an answer or an event is in
-	batch    []*analysis.Exchange // the calls of a batch that are judged each on its own
-	members  []summary.Member     // how they came out
-	sending  analysis.Link        // on which its message waits for an answer; zero if it has none, or is over
+	held     []capture.Step        // of the answer, which overtook its request
+	endedAt  time.Time             // when it did; zero if not known
+	gap      bool                  // it is counted as lost
+	size     int                   // bytes of it that count as held
+	lastK    int                   // number of the last event of the stream
+	task     string                // seen last in it
+	gathered gathering             // what is shown of it
+	head     capture.Head          // of the answer, where nobody had parsed it
+	parsed   capture.Parsed        // the same, for its step
+	ending   analysis.StreamEnd    // how it ended
+	seeking  bool                  // it is not a call, and its answer may be a card
+	found    *capture.Head         // of an answer that may be one; nil if none has come
+	unseen   bool                  // what followed the answer's head was not observed: an upgrade, or a tunnel
+	made     faultMade             // by the recorder, because it was told to
+	only     *grpc.Reading         // over gRPC: the message of an answer that has one
+	unread   [2]capture.Unreadable // over gRPC: why a message of the request, and one of the answer, was withheld
+	unheard  bool                  // it configures a webhook whose notifications go past the recorder
+	noSign   bool                  // its bodies were left out, since nothing shows that it is A2A
+	missing  string                // why it cannot be judged as a whole; empty if it can
+	spoken   a2a.Dialects          // that an answer or an event is in
+	batch    []*analysis.Exchange  // the calls of a batch that are judged each on its own
+	members  []summary.Member      // how they came out
+	sending  analysis.Link         // on which its message waits for an answer; zero if it has none, or is over
 }
 
 // cut says that something of the exchange is missing from here on.

@@ -185,7 +185,7 @@ func (g *gathering) asked(c *a2a.Call) {
 
 // called takes which call it is, which can show later than the request.
 func (g *gathering) called(c *a2a.Call) {
-	g.Operation, g.Binding, g.Called = c.Operation, c.Binding, strings.Clone(c.Method)
+	g.Operation, g.Binding, g.Called = c.Asks(), c.Binding, strings.Clone(c.Method)
 	if g.Dialects.Empty() {
 		g.Dialects = c.Dialects
 	}

@@ -1,25 +1,51 @@
 package intake
 
 import (
+	"cmp"
+
 	"a2atap/analyzer/analysis"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 )
 
-// requestMessage returns the message of a request over gRPC; nil of all others, and where it is not on record.
+// noteUnreadable takes a note that says why a message was withheld. It comes before the message. The first one counts.
+func (in *openExchange) noteUnreadable(note string) {
+	unread, ok := capture.ParseUnreadable(note)
+	if !ok {
+		return
+	}
+	if known := &in.unread[min(unread.Event, 1)]; known.Err == nil {
+		*known = unread
+	}
+}
+
+// withheld returns message k of the answer, or with 0 that of the request, if it was withheld since it cannot be read;
+// else nil.
+func (in *openExchange) withheld(k int) *grpc.Reading {
+	if known := &in.unread[min(k, 1)]; known.Err != nil && known.Event == k {
+		return known.Reading()
+	}
+	return nil
+}
+
+// requestMessage returns the message of a request over gRPC; nil of all others.
 func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
 	if p != nil && p.Message != nil {
 		return p.Message
 	}
 	as := in.X.Request.GRPCMessage()
 	b := &in.request
-	if as == nil || !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
+	if as == nil {
 		return nil
+	}
+	notKept := &grpc.Reading{Err: grpc.ErrNotKept}
+	if b.Dropped > 0 || b.Data == nil && b.Size != 0 {
+		return cmp.Or(in.withheld(0), notKept)
 	}
 	m := as.Read(b.Data)
 	if mayLack(b, m.Err != nil) {
-		return nil
+		return notKept
 	}
 	return m
 }
@@ -37,6 +63,7 @@ func answerMessage(x *analysis.Exchange, s *capture.Step, raw []byte) *grpc.Read
 // waits for the trailer, which says whether it counts.
 func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event) {
 	x := in.X
+	x.Messages = max(x.Messages, raw.K)
 	if x.Call.Streams && x.Stream == nil {
 		x.Stream = &analysis.Stream{Gap: x.Cut}
 		r.counter.Counts.Streams++
@@ -44,11 +71,14 @@ func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event
 	switch {
 	case x.Stream != nil:
 		r.event(in, s, raw)
-	case raw.Dropped > 0:
-		in.lack("its answer's message", "was not kept")
-		in.cut()
-	case raw.K == 1:
+	case raw.K != 1:
+	case raw.Dropped == 0:
 		in.only = answerMessage(x, &s, raw.Raw)
+	default:
+		if in.only = in.withheld(raw.K); in.only == nil {
+			in.lack("its answer's message", "was not kept")
+			in.cut()
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // request decodes a whole request and observes it: the whole, and the objects in it.
@@ -41,7 +43,11 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	switch {
 	case x.Call.Binding == a2a.HTTPJSON:
 		x.Call.TaskID = strings.Clone(x.Call.TaskID) // it is remembered, and its request is not
-	case x.Message != nil && x.Message.Err != nil:
+	case x.Message == nil || x.Message.Err == nil || errors.Is(x.Message.Err, grpc.ErrNoMessage):
+	case errors.Is(x.Message.Err, grpc.ErrNotKept):
+		in.lack("its request's body", "was not kept")
+		ob.missed = true
+	default:
 		in.lack("its request's message", "cannot be read: "+x.Message.Err.Error())
 		ob.missed = true
 	}
@@ -164,7 +170,9 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	var doc *a2a.Doc
 	switch {
 	case x.Call.Binding == a2a.GRPC:
-		ev.Message = answerMessage(x, &s, raw.Raw)
+		if ev.Message = in.withheld(raw.K); ev.Message == nil {
+			ev.Message = answerMessage(x, &s, raw.Raw)
+		}
 		ev.Fields = capture.EventFields{Data: ev.Message.Text, HasData: true, DataLines: 1, Retry: capture.NotKnown}
 		doc = &ev.Message.Doc
 	case s.Parsed != nil && s.Parsed.Fields != nil:
@@ -180,7 +188,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	case raw.Unterminated:
 		x.Stream.Rest = ev
 		return
-	case raw.Dropped > 0:
+	case raw.Dropped > 0 && in.withheld(raw.K) == nil:
 		return
 	}
 	o := ob.message(x, analysis.EventSeen, s)
@@ -188,6 +196,9 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	if o.Event = ev; ev.Message != nil && ev.Message.Err != nil {
 		x.Stream.Gap = true
 		in.lack("a message of its answer", "cannot be read: "+ev.Message.Err.Error())
+		if !ev.Message.Limit() { // by which every client's library fails the call
+			x.Outcome = analysis.Outcome{Failure: analysis.NoProtocol}
+		}
 	}
 	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
 		if doc == nil {

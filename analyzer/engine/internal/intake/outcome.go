@@ -121,6 +121,8 @@ func outcomeOf(o *analysis.Observation) analysis.Outcome {
 		return batchOutcome(x, a)
 	case status >= 400:
 		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
+	case x.Messages > 1 && !x.Call.Streams: // which clients' libraries refuse
+		return analysis.Outcome{Failure: analysis.ManyAnswers}
 	case status >= 300: // the client goes on elsewhere
 		return analysis.Outcome{}
 	case o.Event != nil && a.Payload.Kind == a2a.NoPayload && !a.IsEnvelope: // another one may tell more
@@ -168,7 +170,7 @@ func answersProtocol(o *analysis.Observation) bool {
 		return a.IsEnvelope && a.Result.Exists()
 	}
 	if o.Event == nil && len(bytes.TrimSpace(o.Body)) == 0 {
-		return x.Call.Operation == a2a.DeletePushConfig
+		return x.Call.Operation == a2a.DeletePushConfig && x.Call.Binding != a2a.GRPC // which has a message for nothing
 	}
 	return a.Doc.Err == nil
 }
@@ -239,6 +241,9 @@ func failureName(err *a2a.Error, status int) string {
 	case err.Reason != "":
 		return analysis.Clip(err.Reason)
 	case err.GRPCStatus != "":
+		if _, known := grpc.ParseCode(err.GRPCStatus); !known {
+			return grpc.StatusField + " " + err.GRPCStatus
+		}
 		return err.GRPCStatus
 	}
 	if status = cmp.Or(err.Status(), status); status < 300 {

@@ -152,6 +152,7 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 			in.unheard = true
 		}
 		in.noSign = in.noSign || what.Note == capture.NoSign
+		in.noteUnreadable(what.Note)
 		if made, ok := strings.CutPrefix(what.Note, capture.FaultMadeHere); ok {
 			r.faultMade(in, made)
 		}

@@ -23,6 +23,9 @@ var Calls = rule.Family{
 	grpcMetadataVersion,
 	grpcTimeout,
 	grpcMessage,
+	grpcMessageCount,
+	grpcEncoding,
+	grpcContentType,
 	grpcField,
 )
 
@@ -157,24 +160,30 @@ var grpcMessage = &analysis.Rule{
 	Side:   a2a.Agent,
 	Either: true,
 	Once:   analysis.PerExchange,
-	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen,
+	On:     analysis.RequestSeen | analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
 	Cites:  rule.Cite("6", a2a.V0_2).And("3.2.2", a2a.V0_3).And("10.1", a2a.V1_0),
 	Stands: "0.2.6:proto:2 0.3.0:87 1.0.1:2513",
-	Doc: `What gRPC carries is the message of the method in protocol buffers. Bytes that are none, that end too early, or
-that hold a text which is not UTF-8 are refused by the receiver's decoder, before anybody has looked at the call.`,
+	Doc: `What gRPC carries is the message of the method in protocol buffers, behind a flag and its length. Receivers refuse
+bytes that are no such message, that end too early, or that hold a text which is not UTF-8, before any code of the agent or
+client sees them. They also refuse a flag other than 0 and 1, and the flag of a compressed message where grpc-encoding names
+no compression (gRPC over HTTP/2 §Length-Prefixed-Message). A recorder does not keep a message that it cannot search for
+secrets, and notes why the message cannot be read.`,
 	Fix: `Let generated code write messages. Texts from elsewhere must be UTF-8 before they become fields.`,
 	Silent: `Messages in a compression that is not known here, longer ones than are read, and those of methods that the
-service does not have. They count as not seen.`,
+service does not have. They count as not seen. Messages that are cut off where the answer broke off or its status is not OK.`,
 	Check: func(p *analysis.Pass) {
 		m := messageOf(p)
 		if m == nil {
 			return
 		}
 		p.Applied()
-		if m.Err == nil || m.Limit() {
+		if m.Err == nil || m.Limit() || errors.Is(m.Err, grpc.ErrNoMessage) { // of which grpc-message-count speaks
 			return
 		}
 		at, why := p.Place, m.Err.Error()
+		if p.Kind == analysis.StreamEnded {
+			at = p.Exchange.ResponsePlace().Event(p.Exchange.Stream.Rest.K)
+		}
 		if fault, ok := errors.AsType[*grpc.Error](m.Err); ok {
 			at, why = at.At(fault.Pointer), fault.Reason
 		}
@@ -191,10 +200,22 @@ func messageOf(p *analysis.Pass) *grpc.Reading {
 		return p.Exchange.Message
 	case p.Kind == analysis.EventSeen:
 		return p.Event.Message
+	case p.Kind == analysis.StreamEnded:
+		return restOf(p)
 	case p.Answer == nil || p.Answer.Err != nil:
 		return nil
 	}
 	return p.Exchange.Answer
+}
+
+// restOf returns the message inside which a stream has ended that says that all is well; nil if there is none.
+func restOf(p *analysis.Pass) *grpc.Reading {
+	x := p.Exchange
+	status, told := x.GRPCStatus()
+	if x.Stream.Rest == nil || x.Cut || !p.End.Clean || !told || status.Code != grpc.OK {
+		return nil
+	}
+	return x.Stream.Rest.Message
 }
 
 // typeOf returns what the message at hand should be.

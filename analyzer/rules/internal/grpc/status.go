@@ -37,7 +37,8 @@ var grpcStatus = &analysis.Rule{
 	Level: analysis.Must,
 	On:    analysis.CallEnded,
 	Cites: rule.Cite("gRPC over HTTP/2 §Responses", a2a.V0_2, a2a.V0_3, a2a.V1_0),
-	Doc: `An answer ends with a trailer that says how the call came out, in grpc-status. Without it clients take the call
+	Doc: `An answer ends with a trailer that says how the call came out, in grpc-status, a number from 0 to 16. Only an
+answer without messages may have it in its head. Without it clients take the call
 for failed, whatever messages came before: mostly with UNKNOWN or INTERNAL.`,
 	Fix: `Let the server library end the answer. A proxy in between must pass trailers, and must speak HTTP/2 on both
 sides.`,
@@ -49,6 +50,9 @@ sides.`,
 		}
 		p.Applied()
 		switch status, told := x.GRPCStatus(); {
+		case !told && x.Response.Fields.Has(grpc.StatusField):
+			p.Report(x.ResponsePlace().Header(grpc.StatusField), "grpc-status is in the head of an answer that has messages",
+				"expected it in the trailer")
 		case !told:
 			p.Report(x.ResponsePlace().Trailer(grpc.StatusField), "the answer ends without grpc-status",
 				"expected it in the trailer")
@@ -109,12 +113,13 @@ statuses, each of them is right.`,
 	},
 }
 
-// failure returns the status of a call that failed, if one is at hand.
+// failure returns the status of a call that failed, if one is at hand that is a status.
 func failure(p *analysis.Pass) (grpc.Status, bool) {
 	if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.GRPCStatus == "" {
 		return grpc.Status{}, false
 	}
-	return p.Exchange.GRPCStatus()
+	status, told := p.Exchange.GRPCStatus()
+	return status, told && status.Bad == ""
 }
 
 func isErrorInfo(detail a2a.Value) bool {
