@@ -61,7 +61,7 @@ func judgeRequestCount(p *analysis.Pass, expected string) {
 	switch {
 	case m.Err == grpc.ErrNoMessage:
 		p.Report(p.Place, "the request has no message", expected, rule.BySender(p))
-	case len(m.Rest) > 0:
+	case m.Err == nil && len(m.Rest) > 0:
 		p.Report(p.Place, "another message follows the message of the request", expected, rule.BySender(p))
 	}
 }
