@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
@@ -51,7 +52,10 @@ type hook struct {
 // Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
 // link.
 func (a *Account) Take(s *summary.Summary) Calls {
-	c := Calls{Link: s.Link, Exchanges: 1}
+	c := Calls{
+		Link: s.Link, Exchanges: 1, Server: address.Server(s.AgentURL), Offers: s.Offers,
+		Named: s.How != "" && !(&capture.Peer{How: s.How}).Anonymous(), OverGRPC: s.Call && s.Binding == a2a.GRPC,
+	}
 	a.changed = nil
 	a.askedAfter(s)
 	switch {

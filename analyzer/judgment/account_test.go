@@ -264,7 +264,10 @@ func TestCardAlone(t *testing.T) {
 	touched := call(a2a.SendMessage, "t1")
 	touched.FaultMade = "held=3.2s: the request"
 	further := other
-	further.Link.Agent = "booker:9362"
+	further.Link.Agent, further.AgentURL = "booker:9362", "http://127.0.0.1:9362"
+	read.Offers = []string{"localhost:9362", "localhost:9001"}
+	spoken := other
+	spoken.Binding = a2a.GRPC
 	for _, test := range []struct {
 		name string
 		list []summary.Summary
@@ -317,37 +320,37 @@ func TestCardAlone(t *testing.T) {
 		},
 		{
 			"beside another client, which calls another port of the agent",
-			[]summary.Summary{page, further},
-			"no violation: 2 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
+			[]summary.Summary{page, over("traveller", read), further},
+			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
 				"the client asked for the card once and never called; what it got is no card",
 		},
 		{
 			"by one library, and called by another",
-			[]summary.Summary{read, over("grpc-go", other), over("grpc-go", further)},
+			[]summary.Summary{read, over("grpc-go", spoken), over("grpc-go", further)},
 			"clean: no violation in 3 exchanges; 2 of 2 calls succeeded",
 		},
 		{
 			"by one library, and called by one that asked itself",
-			[]summary.Summary{read, over("grpc-go", read), over("grpc-go", other)},
+			[]summary.Summary{read, over("grpc-go", read), over("grpc-go", spoken)},
 			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
 				"the client asked for the card once and never called",
 		},
 		{
 			"by one library, and called by two others",
-			[]summary.Summary{read, over("grpc-go", other), over("grpc-node-js", further)},
+			[]summary.Summary{read, over("grpc-go", spoken), over("grpc-node-js", further)},
 			"no violation: 3 exchanges; 2 of 2 calls succeeded; not seen: calls of planner → booker: " +
 				"the client asked for the card once and never called",
 		},
 		{
 			"by two, and called by another",
-			[]summary.Summary{read, over("browser", read), over("grpc-go", other)},
+			[]summary.Summary{read, over("browser", read), over("grpc-go", spoken)},
 			"no violation: 3 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
 				"the client asked for the card once and never called, calls of browser → booker: " +
 				"the client asked for the card once and never called",
 		},
 		{
 			"by one that could not use it, and called by another",
-			[]summary.Summary{page, over("grpc-go", other)},
+			[]summary.Summary{page, over("grpc-go", spoken)},
 			"no violation: 2 exchanges; 1 of 1 call succeeded; not seen: calls of planner → booker: " +
 				"the client asked for the card once and never called; what it got is no card",
 		},
@@ -362,6 +365,67 @@ func TestCardAlone(t *testing.T) {
 		r.Count(test.list...)
 		if got := r.Verdict(analysis.Error).String(); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// A card names the servers that its client may call. The tap of such a server belongs to the agent of the card, whatever
+// the tap is called: a client that calls there has called. Which client that is shows its name, or where libraries name
+// themselves, that there is one who asks and one who calls.
+func TestCardJoinsTaps(t *testing.T) {
+	const clean, seen, incomplete = judgment.StatusClean, judgment.StatusNoViolation, judgment.StatusIncomplete
+	const names, lacks = true, false
+	type caller struct{ name, how string }
+	httpx, grpcgo := caller{"Go-http-client", "user-agent"}, caller{"grpc-go", "user-agent"}
+	planner, courier := caller{"planner", "process"}, caller{"courier", "process"}
+	for _, test := range []struct {
+		named        bool // the card names the server of the other tap
+		reads, calls caller
+		where        string // the tap that is called; empty for none
+		want         judgment.Status
+	}{
+		{names, httpx, httpx, "other", clean},
+		{names, httpx, grpcgo, "other", clean},
+		{names, planner, planner, "other", clean},
+		{names, planner, courier, "other", seen}, // they are two programs, and one of them called
+		{names, planner, grpcgo, "other", seen},
+		{names, httpx, courier, "other", seen},
+		{names, httpx, caller{}, "", incomplete},
+		{names, planner, caller{}, "", incomplete},
+		{lacks, httpx, httpx, "other", clean}, // a client that calls is seen, whom it calls is its own matter
+		{lacks, planner, planner, "other", clean},
+		{lacks, httpx, grpcgo, "other", incomplete},
+		{lacks, planner, courier, "other", incomplete},
+		{lacks, httpx, caller{}, "", incomplete},
+		{names, httpx, grpcgo, "own", clean},
+		{lacks, httpx, grpcgo, "own", clean},
+	} {
+		for _, binding := range []a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON, a2a.GRPC} {
+			for tap, url := range map[string]string{"go-grpc": "http://127.0.0.1:9362", "go:9362": "http://localhost:9362/"} {
+				card := summary.Summary{
+					Seq: 1, Link: analysis.Link{Client: test.reads.name, Agent: "go"}, How: test.reads.how, Judged: true,
+					AgentURL: "http://127.0.0.1:9361", Operation: a2a.GetCard, Card: true, Status: 200, CardSum: 1,
+					Method: "GET", Life: capture.StateClosed, Offers: []string{"localhost:9361", "localhost:4444"},
+				}
+				if test.named {
+					card.Offers = append(card.Offers, "localhost:9362")
+				}
+				list := []summary.Summary{card}
+				if test.where != "" {
+					one := call(a2a.SendMessage, "t1")
+					one.Link, one.How, one.Binding = analysis.Link{Client: test.calls.name, Agent: tap}, test.calls.how, binding
+					one.AgentURL = url
+					if test.where == "own" {
+						one.Link.Agent, one.AgentURL, one.Binding = "go", card.AgentURL, a2a.GRPC
+					}
+					list = append(list, one)
+				}
+				r := &judgment.Result{}
+				r.Count(list...)
+				if v := r.Verdict(analysis.Error); v.Status != test.want {
+					t.Errorf("%+v over %s by way of %s: %s", test, binding, tap, v)
+				}
+			}
 		}
 	}
 }

@@ -61,6 +61,10 @@ type Calls struct {
 	Cards     int            // of them, how many asked for a card
 	Card      string         // why the card that was asked for last may have been of no use; empty if nothing is known
 	Unusable  string         // why the client cannot use a card that it asked for; empty if nothing shows that
+	Offers    []string       // servers that the cards name which the client read, as address.Server has them
+	Server    string         // that the link leads to, in the same form; empty if it is not known
+	Named     bool           // the client is known by more than the name of its library
+	OverGRPC  bool           // one of the calls was made over gRPC
 	// tasks on which the agent worked, sent messages that were answered without one, and how many tasks failed, were
 	// rejected, or canceled though nobody asked for it; of them, how many are accepted; how they ended
 	Tasks, Answers, TasksFailed, TasksKnown int
@@ -149,6 +153,9 @@ func (c *Calls) foreign() bool {
 	return (c.Made > 0 || c.Cards > 0) && 2*c.Foreign > c.Exchanges
 }
 
+// maxOffers bounds the servers that are remembered of the cards that a client read of an agent.
+const maxOffers = 64
+
 // Merge adds what another count says.
 func (c *Calls) Merge(other *Calls) {
 	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
@@ -158,7 +165,13 @@ func (c *Calls) Merge(other *Calls) {
 	c.Foreign, c.Touched, c.Cards = c.Foreign+other.Foreign, c.Touched+other.Touched, c.Cards+other.Cards
 	c.Tasks, c.Answers = c.Tasks+other.Tasks, c.Answers+other.Answers
 	c.TasksFailed, c.TasksKnown = c.TasksFailed+other.TasksFailed, c.TasksKnown+other.TasksKnown
-	c.Unusable = cmp.Or(c.Unusable, other.Unusable)
+	c.Unusable, c.Server = cmp.Or(c.Unusable, other.Unusable), cmp.Or(c.Server, other.Server)
+	c.Named, c.OverGRPC = c.Named || other.Named, c.OverGRPC || other.OverGRPC
+	for _, server := range other.Offers {
+		if len(c.Offers) < maxOffers && !slices.Contains(c.Offers, server) {
+			c.Offers = append(slices.Clip(c.Offers), server)
+		}
+	}
 	c.Unheard, c.Unproved = c.Unheard || other.Unheard, c.Unproved || other.Unproved
 	if other.Cards > 0 {
 		c.Card = other.Card

@@ -128,61 +128,86 @@ func (r *Result) Verdict(gate analysis.Severity) Verdict {
 }
 
 // idle returns what is not known of clients that asked for a card and called nobody: whether they went elsewhere, or
-// could not use what they read. Alone is true if nobody else called the agent of one either, or if one shows that it
-// could not use the card.
+// could not use what they read. Alone is true if nobody else called the agent of one either, on any tap that its card
+// leads to, or if one shows that it could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Made > 0 {
 			calls[c.Link.Client], called[c.Link.Agent] = true, true
-			if i := strings.LastIndexByte(c.Link.Agent, ':'); i > 0 { // a further tap, on another port of the agent
-				called[c.Link.Agent[:i]] = true
-			}
 		}
 	}
 	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Cards > 0 && !calls[c.Link.Client] && !r.callsOverGRPC(c, calls) {
-			alone = alone || !called[c.Link.Agent] || c.Unusable != ""
-			why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
-			switch {
-			case c.Touched > 0:
-				why = "a fault was made in each, or it was held"
-			case c.Unusable != "":
-				why += ": " + c.Unusable
-			case c.Card != "":
-				why += "; " + c.Card
-			}
-			list = append(list, NotSeen{What: "calls of " + someLinks([]analysis.Link{c.Link}), Why: why, Count: 1})
+		c := &r.Calls[i]
+		if c.Cards == 0 || calls[c.Link.Client] {
+			continue
 		}
+		reach := r.reach(c.Link.Agent)
+		if r.callsByAnotherName(c, reach, calls) {
+			continue
+		}
+		alone = alone || !slices.ContainsFunc(reach, func(agent string) bool { return called[agent] }) || c.Unusable != ""
+		why := fmt.Sprintf("the client asked for the card %s and never called", times(c.Cards))
+		switch {
+		case c.Touched > 0:
+			why = "a fault was made in each, or it was held"
+		case c.Unusable != "":
+			why += ": " + c.Unusable
+		case c.Card != "":
+			why += "; " + c.Card
+		}
+		list = append(list, NotSeen{What: "calls of " + someLinks([]analysis.Link{c.Link}), Why: why, Count: 1})
 	}
 	return list, alone
 }
 
-// callsOverGRPC reports whether a client that asked for the card of an agent and called nobody may be the one that calls
-// it over gRPC: a program asks by one library and calls by another, each of which names itself in User-Agent, that of gRPC
-// by a name that begins with grpc-. It may where there is one such client on each side, the card was of use, and the one
-// that calls has asked for none.
-//
-// Source: gRPC over HTTP2, "User Agents".
-func (r *Result) callsOverGRPC(reader *Calls, calls map[string]bool) bool {
+// reach returns the agents that clients can call by the cards that an agent showed: that agent, and those whose taps lead
+// to a server that such a card names.
+func (r *Result) reach(agent string) []string {
+	var offers []string
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Link.Agent == agent {
+			offers = append(offers, c.Offers...)
+		}
+	}
+	agents := []string{agent}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if c.Server != "" && slices.Contains(offers, c.Server) && !slices.Contains(agents, c.Link.Agent) {
+			agents = append(agents, c.Link.Agent)
+		}
+	}
+	return agents
+}
+
+// callsByAnotherName reports whether a client that asked for the card of an agent and called nobody may be the one that
+// calls what the card names: a program asks by one library and calls by another, each of which names itself in
+// User-Agent. It may where there is one such client on each side, the card was of use, and the one that calls has asked
+// for no card: over gRPC, which the library that asks does not speak, or on another tap, whose address the card tells.
+func (r *Result) callsByAnotherName(reader *Calls, reach []string, calls map[string]bool) bool {
+	isAgent := slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Link == reader.Link.Client })
+	if isAgent || reader.Named || reader.Card != "" || reader.Unusable != "" {
+		return false
+	}
+	asked := make(map[string]bool)
 	var callers []string
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if c.Link.Agent != reader.Link.Agent && !strings.HasPrefix(c.Link.Agent, reader.Link.Agent+":") {
+		if !slices.Contains(reach, c.Link.Agent) {
 			continue
 		}
-		switch {
-		case c.Cards > 0 && c.Link.Client != reader.Link.Client && !calls[c.Link.Client]:
-			return false // which of them is it?
-		case c.Made == 0 || !strings.HasPrefix(c.Link.Client, "grpc-"):
-		case c.Cards > 0:
-			return false
-		case !slices.Contains(callers, c.Link.Client):
+		if asked[c.Link.Client] = asked[c.Link.Client] || c.Cards > 0; c.Made > 0 && !c.Named &&
+			(c.OverGRPC || c.Link.Agent != reader.Link.Agent) && !slices.Contains(callers, c.Link.Client) {
 			callers = append(callers, c.Link.Client)
 		}
 	}
-	isAgent := slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Link == reader.Link.Client })
-	return len(callers) == 1 && !isAgent && reader.Card == "" && reader.Unusable == ""
+	for client, has := range asked {
+		if has && client != reader.Link.Client && !calls[client] {
+			return false // which of them is it?
+		}
+	}
+	callers = slices.DeleteFunc(callers, func(client string) bool { return asked[client] })
+	return len(callers) == 1
 }
 
 func times(n int) string {

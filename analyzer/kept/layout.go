@@ -104,6 +104,7 @@ func (c codec) rest(r *Row) {
 	c.text(&r.FaultMade)
 	c.texts(&r.Notes)
 	c.text(&r.Missing, &r.Unusable)
+	c.texts(&r.Offers)
 	c.flags(&r.NotHeard)
 	each(c, &r.Batch, func(m *summary.Member) {
 		c.text(&m.Asked)

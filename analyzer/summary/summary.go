@@ -78,6 +78,7 @@ type Summary struct {
 	Push      bool      // a notification, or a call that configures them
 	Card      bool      // a card was asked for, or is the answer
 	Unusable  string    // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
+	Offers    []string  // servers that the interfaces of the card name that came, as address.Server has them
 	CardSum   uint64    // stands for the text of the card that came; 0 if none did, or if it could not be read
 	Cut       bool      // bytes are missing from the record, or a message ended before its framing said so
 	Rewritten bool

@@ -47,6 +47,17 @@ func authorityLen(rest string) int {
 	return len(rest)
 }
 
+// Server returns the host and port in a URL, in a form in which equal ones are equal; the scheme too, if no port is named.
+// Whether a tap leads to the server that a card names is told by this: gRPC's addresses say nothing of TLS.
+func Server(raw string) string {
+	origin := Of(Origin(raw))
+	_, authority, _ := strings.Cut(origin, "://")
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		return authority
+	}
+	return origin
+}
+
 // Of returns a URL in a form in which equal addresses are equal: scheme in lower case, the host as hostname.Normal has
 // it, one spelling for this machine, no default port, no slash at the end, no query and no fragment. Agents write any
 // spelling of the loopback address into their cards, and are reached under another.

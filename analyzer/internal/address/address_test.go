@@ -58,3 +58,18 @@ func TestTarget(t *testing.T) {
 		}
 	}
 }
+
+func TestServer(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://127.0.0.1:9362":     "localhost:9362",
+		"https://localhost:9362/a":  "localhost:9362",
+		"http://[::1]:9362":         "localhost:9362",
+		"http://[2001:db8::1]:9362": "[2001:db8::1]:9362",
+		"http://[2001:db8::1]/rpc":  "http://[2001:db8::1]",
+		"https://Booker":            "https://booker",
+		"https://booker:443/rpc":    "https://booker",
+		"":                          "",
+	} {
+		expect.Equal(t, raw, want, address.Server(raw))
+	}
+}

@@ -80,10 +80,15 @@ func (d *Directory[C]) Put(key Key, value C, interfaces []a2a.Interface) {
 	}
 }
 
-// AddressOf returns the address of an interface. One of gRPC may be a host and a port and no URL: then the port alone
-// says whether TLS is spoken there.
+// AddressOf returns the address of an interface. One of gRPC may be what gRPC's clients take instead of a URL: a host and
+// a port, of which the port alone says whether TLS is spoken there, or one of their schemes.
+//
+// Source: gRPC Name Resolution.
 func AddressOf(i *a2a.Interface) string {
 	url := i.URL
+	if i.Binding == a2a.GRPC {
+		url = grpcTarget.Replace(url)
+	}
 	if i.Binding == a2a.GRPC && url != "" && !strings.Contains(url, "://") {
 		scheme := "http://"
 		if strings.HasSuffix(url, ":443") {
@@ -93,6 +98,11 @@ func AddressOf(i *a2a.Interface) string {
 	}
 	return address.Of(url)
 }
+
+// grpcTarget takes the schemes off that gRPC's clients know besides those of URLs. The first that fits counts.
+var grpcTarget = strings.NewReplacer(
+	"passthrough:///", "", "dns:///", "", "passthrough:", "", "dns:", "", "grpcs://", "https://", "grpc://", "http://",
+)
 
 func (d *Directory[C]) drop(old *card[C]) {
 	for _, entry := range old.interfaces {

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 	"a2atap/analyzer/internal/cardfetch"
+	"a2atap/analyzer/internal/directory"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/background"
@@ -386,6 +388,9 @@ func (ob *observer) card(in *openExchange, o *analysis.Observation, p *a2a.Paylo
 	seen.Card, seen.Quiet, seen.Dialects = card, quiet, card.Shapes.NarrowedBy(o.Dialects)
 	ob.observe(in, seen)
 	in.gathered.Unusable = unusable(x, card)
+	for i := range card.Interfaces[:min(len(card.Interfaces), directory.MaxInterfaces)] {
+		in.gathered.add(&in.gathered.Offers, address.Server(directory.AddressOf(&card.Interfaces[i])))
+	}
 	ob.endpoints.learn(x, card)
 	ob.counter.Card(x, card)
 	if ob.hooks.Card != nil {
