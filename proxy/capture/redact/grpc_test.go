@@ -133,15 +133,28 @@ func FuzzMessage(f *testing.F) {
 	request, _ := grpcTypes(f, "SendMessage")
 	f.Add(write(f, request, `{"message":{"parts":[{"data":{"password":"geheim12"}}]}}`))
 	f.Add([]byte("\x00\x00\x00\x00\x0a\x0a\x08geheim12"))
+	f.Add([]byte("\x00\x00\x00\x00\x0c\x12\x0a\x0a\x08geheim\xff\xfe"))
+	f.Add([]byte("\x01\x00\x00\x00\x08geheim12"))
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x09\x0a\x08geheim12\xee"))
+	f.Add([]byte("\x00\x00\x00\x00\x17\x12\x15\x3a\x13\x0a\x11\x0a\x08geheim12\x12\x05\x1a\x03a\xffb"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var parsed capture.Parsed
 		readMessage(request, raw, &parsed)
-		now, err := testSearch(new(placeSet)).grpcMessage(request, raw, parsed.Message)
+		now, err := testSearch(new(placeSet)).grpcMessages(request, raw, parsed.Message)
+		if isUnreadable(err) {
+			again, ok := capture.ParseUnreadable(err.Error())
+			if !ok || again.Error() != err.Error() || strings.Contains(err.Error(), "geheim") {
+				t.Fatalf("got %q, which is read as %q", err, again.Error())
+			}
+		}
 		if err != nil || bytes.Equal(now, raw) {
 			return
 		}
-		if again := request.Read(now); again.Err != nil || len(again.Unknown) > 0 || again.Overwritten {
-			t.Fatalf("got %q, which has %v, %v", now, again.Unknown, again.Err)
+		for rest, n := now, 0; len(rest) > 0; n++ {
+			again := request.Read(rest)
+			if rest = again.Rest; again.Err != nil || n == 0 && (len(again.Unknown) > 0 && len(rest) == 0 || again.Overwritten) {
+				t.Fatalf("got %q, which has %v, %v", now, again.Unknown, again.Err)
+			}
 		}
 	})
 }
