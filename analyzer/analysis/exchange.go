@@ -238,9 +238,14 @@ func (x *Exchange) ResponsePlace() Place {
 	return p
 }
 
-// GRPCStatus returns how a call over gRPC came out, and whether its answer says so.
+// GRPCStatus returns how a call over gRPC came out, and whether its answer says so. Other programs may list trailers among
+// the fields of the head.
 func (x *Exchange) GRPCStatus() (grpc.Status, bool) {
-	return capture.GRPCStatusIn(x.Trailer, x.Response.Fields, x.Messages)
+	messages := x.Messages
+	if capture.Foreign(x.ID) {
+		messages = 0
+	}
+	return capture.GRPCStatusIn(x.Trailer, x.Response.Fields, messages)
 }
 
 // GRPCPlace returns the place of a field that says how a call over gRPC came out: in the trailer, or in the head of an

@@ -106,7 +106,7 @@ func (x *Exchange) InMessages() (of string, is bool) {
 func (r *Response) GRPCStatus() (grpc.Status, bool) {
 	trailer, _ := ParseFields(r.Trailer)
 	head := ParseResponseHead(r.Head)
-	return GRPCStatusIn(trailer, head.Fields, len(r.Events))
+	return GRPCStatusIn(trailer, head.Fields, 0)
 }
 
 // GRPCStatusIn returns how a call over gRPC came out that has been answered with this trailer, and with these fields in

@@ -43,6 +43,9 @@ a list. A method that returns nothing still answers with an empty message.`,
 		p.Applied()
 		switch x.Messages {
 		case 0:
+			if capture.Foreign(x.ID) { // other programs may leave out bodies
+				return
+			}
 			p.Report(x.ResponsePlace().Body(), "the answer has status OK and no message", expected)
 		case 1:
 		default:
