@@ -43,7 +43,7 @@ func newHTTP(o Options, overGRPC bool) *httpClient {
 		}
 		transport = own
 	}
-	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: redirectReads}}
+	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: o.redirect}}
 }
 
 // NewTransport returns the transport of a client: through the proxy of the environment, except on loopback. An answer
@@ -65,11 +65,16 @@ func proxyBeyondLoopback(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// redirectReads follows redirects of reads only: a message is not sent to where nobody asked for it. To another origin
-// go none of the fields that may carry credentials, which net/http knows only by their usual names.
-func redirectReads(r *http.Request, via []*http.Request) error {
+// redirect follows redirects of reads only: a message goes nowhere but to the address that it was meant for. With Stay a
+// redirect to another address is an error that wraps ErrElsewhere. Another origin gets no header field that may carry
+// credentials; net/http knows such fields only by their usual names.
+func (o *Options) redirect(r *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet || len(via) >= 10 {
 		return http.ErrUseLastResponse
+	}
+	if o.Stay && !sameAddress(via[0].URL, r.URL) {
+		to := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path} // the query may hold credentials
+		return fmt.Errorf("%w: it redirects to %s", ErrElsewhere, to.String())
 	}
 	r.Header.Del("Referer") // the query may hold credentials
 	if was := via[0].URL; was.Scheme != r.URL.Scheme || was.Host != r.URL.Host {

@@ -117,6 +117,7 @@ func (m *message) options(to capture.Sink) sender.Options {
 	}
 	flags := pflag.NewFlagSet("send", pflag.ContinueOnError) // for what they are if none is given
 	o.Flags.Register(flags)
+	o.Flags.Verbatim = true // the page offers addresses that cards in the capture name
 	return o
 }
 

@@ -26,6 +26,10 @@ type Flags struct {
 	NoCard     bool
 	Timeout    time.Duration
 	Vars       []string
+
+	// Verbatim keeps {{NAME}} in the URL as it is, for a URL that came from traffic and not from the user: expanding it
+	// would let recorded traffic read the environment.
+	Verbatim bool
 }
 
 // OAuthFlags say how to get tokens.

@@ -93,8 +93,11 @@ func (f *Flags) begin(w World, agent string) (*Setup, error) {
 	if err := checkCredentialsTo(f.To); err != nil {
 		return nil, err
 	}
-	if s.URL, err = vars.Text(strings.TrimPrefix(agent, "a2a:")); err != nil {
-		return nil, fmt.Errorf("URL: %w", err)
+	s.URL = strings.TrimPrefix(agent, "a2a:")
+	if !f.Verbatim {
+		if s.URL, err = vars.Text(s.URL); err != nil {
+			return nil, fmt.Errorf("URL: %w", err)
+		}
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 		password, _ := u.User.Password()
