@@ -53,6 +53,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.Timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
+	cli.RegisterLimits(f, &o.Limits, false)
 	o.Noise.Register(f)
 	o.Noise.RegisterLearning(f)
 	o.Baseline.Register(f, "findings of rules that only the live agent breaks and calls that fail there")

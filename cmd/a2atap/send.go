@@ -42,6 +42,7 @@ time.`,
 	}
 	f := cmd.Flags()
 	o.Flags.Register(f)
+	cli.RegisterLimits(f, &o.Flags.Limits, true)
 	o.Reach.Register(f, "without it, the latter alone, and with --capture none")
 	f.BoolVar(&o.FollowCard, "follow-card", false, "go where the card says, also to another address than URL's, with "+
 		"credentials if --credentials-to names it (default only where URL leads)")

@@ -17,9 +17,6 @@ import (
 	"a2atap/proxy/outbound"
 )
 
-// maxAnswer bounds an answer that is not a stream, in bytes.
-const maxAnswer = 64 << 20
-
 // An httpClient puts requests on the wire.
 type httpClient struct {
 	client *http.Client
@@ -155,20 +152,29 @@ func (h *httpClient) complete(ctx context.Context, out *Outgoing) (*http.Respons
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
-	body, err := readAll(resp)
+	body, err := h.readAll(ctx, resp)
 	return resp, body, err
 }
 
-func readAll(resp *http.Response) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+// readAll reads an answer that is not a stream, within the timeout.
+func (h *httpClient) readAll(ctx context.Context, resp *http.Response) ([]byte, error) {
+	late := make(chan struct{})
+	timer := time.AfterFunc(h.opts.Timeout, func() {
+		close(late)
+		resp.Body.Close()
+	})
+	body, err := h.opts.Limits.ReadAll(resp.Body)
+	if !timer.Stop() && err != nil && ctx.Err() == nil {
+		<-late
+		err = fmt.Errorf("it did not end within %v (--timeout)", h.opts.Timeout)
+	}
+	if err == nil {
+		err = h.opts.Limits.CheckValues(body)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff")) // which readers may ignore: RFC 8259 §8.1
-	if len(body) > maxAnswer {
-		return nil, errors.New("read the answer: it is larger than 64 MiB")
-	}
-	return body, nil
+	return bytes.TrimPrefix(body, []byte("\ufeff")), nil // which readers may ignore: RFC 8259 §8.1
 }
 
 // isEventStream says whether an answer is a stream.

@@ -86,7 +86,7 @@ func (f *Flags) begin(w World, agent string) (*Setup, error) {
 	s := &Setup{
 		Options: client.Options{
 			Dialer: w.Dialer, Version: w.Version, Timeout: f.Timeout, A2AVersion: f.A2AVersion,
-			CredentialsTo: f.To,
+			CredentialsTo: f.To, Limits: f.Limits,
 		},
 		Mask: &Mask{}, Vars: vars, noCard: f.NoCard, chosen: client.REST10,
 	}
