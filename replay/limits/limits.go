@@ -11,7 +11,7 @@ import (
 
 // Limits bound what one call receives. A member that is zero has its default.
 type Limits struct {
-	Answer int64         // bytes of one answer or one stream, its content coding removed; 32 MiB
+	Answer int64         // bytes of one answer or one stream, its content coding removed; 16 MiB
 	Events int           // events of a stream; 50,000
 	Values int           // JSON values of one answer or one event; 500,000
 	Pages  int           // pages of a list; 1,000
@@ -32,7 +32,7 @@ const (
 // OrDefaults returns the limits with the defaults of those that are not set.
 func (l Limits) OrDefaults() Limits {
 	return Limits{
-		Answer: cmp.Or(l.Answer, 32<<20), Events: cmp.Or(l.Events, 50_000), Values: cmp.Or(l.Values, 500_000),
+		Answer: cmp.Or(l.Answer, 16<<20), Events: cmp.Or(l.Events, 50_000), Values: cmp.Or(l.Values, 500_000),
 		Pages: cmp.Or(l.Pages, 1000), Idle: cmp.Or(l.Idle, time.Hour),
 	}
 }
