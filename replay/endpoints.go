@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/compare"
+	"a2atap/replay/limits"
 	"a2atap/replay/live"
 )
 
@@ -35,6 +36,7 @@ type doer interface {
 // open returns what sends a request to the address: over a connection of its own or, for gRPC, over HTTP/2. What the
 // call has beside its connection holds for both.
 func (w *wires) open(ctx context.Context, at address, binding a2a.Binding, call *live.Call) (doer, error) {
+	call.Limits = w.limits
 	if binding != a2a.GRPC {
 		var err error
 		call.Conn, err = live.Dial(ctx, w.dialer, at.host, at.scheme == "https", call.Timeout)
@@ -47,6 +49,7 @@ func (w *wires) open(ctx context.Context, at address, binding a2a.Binding, call 
 // wires are how agents are reached. It is safe for concurrent use.
 type wires struct {
 	dialer *outbound.Dialer
+	limits limits.Limits // of each answer
 	once   sync.Once
 	http2  *http.Transport // nil until it is needed
 }

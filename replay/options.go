@@ -12,6 +12,7 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/compare"
+	"a2atap/replay/limits"
 	"a2atap/replay/noise"
 )
 
@@ -38,6 +39,7 @@ type Options struct {
 	Sink    capture.Sink     // keeps the live traffic; nil for none. It is not closed
 	Seq     uint64           // the last number that the sink's capture has used already
 	Dialer  *outbound.Dialer // connects to the agent; nil is one without options
+	Limits  limits.Limits    // of each answer
 
 	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
 	// card has for it: they are JSONRPC, HTTPJSON or GRPC, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was

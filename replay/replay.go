@@ -76,7 +76,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	}
 	p := &player{
 		opts: o, src: src, plan: plan, targets: map[string]*target{}, runs: map[uint64]*run{},
-		log: newRecorder(o.Rules, o.Sink, o.Seq), wires: wires{dialer: o.Dialer},
+		log: newRecorder(o.Rules, o.Sink, o.Seq), wires: wires{dialer: o.Dialer, limits: o.Limits},
 	}
 	if err := p.aim(to); err != nil {
 		return nil, err

@@ -53,6 +53,10 @@ const (
 // ErrNone says that a shelf holds no reading, or none that was made by these rules.
 var ErrNone = errors.New("the capture was not judged by these rules")
 
+// ErrSeal says that stored results were not sealed with the key of this user for this capture. It wraps
+// capture.ErrDamagedEntry.
+var ErrSeal = fmt.Errorf("%w: sealed with another key, or for another capture", capture.ErrDamagedEntry)
+
 // A Head says what a reading is of, and how far it goes.
 type Head struct {
 	Digest    string   // of the rules: see Digest

@@ -46,7 +46,9 @@ func (d *describer) Event(x *capture.Exchange, e *capture.Event, m *capture.Pars
 	r := &d.reading
 	defer r.reset()
 	r.readEvent(d.call(x), e, m)
-	return describe(r)
+	out := describe(r)
+	r.nameCredentials(&out)
+	return out
 }
 
 // Response implements capture.Describer.
@@ -63,10 +65,17 @@ func (d *describer) Response(x *capture.Exchange, m *capture.Parsed) capture.Des
 	}
 	if r.Card != nil {
 		d.reader.Learn(x, r)
+	}
+	r.nameCredentials(&out)
+	return out
+}
+
+// nameCredentials adds the names under which the card in the answer asks for credentials. Over gRPC a card is an event.
+func (r *Reading) nameCredentials(out *capture.Description) {
+	if r.Card != nil {
 		places := r.Card.Credentials()
 		out.Headers, out.Query = places.Headers, places.Query
 	}
-	return out
 }
 
 // call returns what the request of an exchange asks.

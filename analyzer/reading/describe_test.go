@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/proxy/expect"
@@ -61,6 +64,36 @@ Content-Type: application/json
 	}
 	if len(d.calls) > 0 || len(d.spare) == 0 || len(d.spare) > maxSpare {
 		t.Errorf("%d calls are open, and %d spare", len(d.calls), len(d.spare))
+	}
+}
+
+// Each binding's answer with a card names the credentials that the card asks for, so that they are hidden.
+func TestCardsNameCredentials(t *testing.T) {
+	const card = `{"name":"a","version":"1","supportedInterfaces":[],"securitySchemes":{` +
+		`"k":{"apiKeySecurityScheme":{"name":"X-Booking","location":"header"}}}}`
+	for name, test := range map[string]struct{ request, answer string }{
+		"GET": {
+			"GET /.well-known/agent-card.json HTTP/1.1\r\nHost: a\r\n\r\n", card,
+		},
+		"gRPC 1.0": {
+			"POST /lf.a2a.v1.A2AService/GetExtendedAgentCard HTTP/2\r\nHost: a\r\nContent-Type: application/grpc\r\n\r\n", card,
+		},
+	} {
+		x := &capture.Exchange{
+			ID: uuid.New(), Request: capture.Request{Head: []byte(test.request)}, State: capture.StateClosed,
+			Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")},
+		}
+		d := NewDescriber()
+		d.Request(x, nil)
+		var got capture.Description
+		if name == "GET" {
+			x.Response.Body.Data = []byte(test.answer)
+			got = d.Response(x, nil)
+		} else {
+			doc := a2a.Parse([]byte(test.answer))
+			got = d.Event(x, &capture.Event{K: 1}, &capture.Parsed{Doc: &doc})
+		}
+		expect.Equal(t, name, "X-Booking", strings.Join(got.Headers, " "))
 	}
 }
 

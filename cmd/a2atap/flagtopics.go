@@ -79,6 +79,10 @@ func flagTopics() []manual.Topic {
 			Flags: []string{"send: cancel get history-length list no-poll poll-interval poll-timeout subscribe"},
 		},
 		{
+			Name: "limits", Short: "How much an agent may answer", Text: limitsTopic,
+			Flags: []string{"send,probe,replay: max-answer max-events max-idle max-pages"},
+		},
+		{
 			Name: "scenarios", Short: "What probe asks, and what it sends for that", Text: scenariosTopic,
 			Flags: []string{
 				"probe: binding client-timeout dialect drive parallel profile-from prompt skill spec-patch suite verbose",
@@ -239,6 +243,13 @@ that is polled too. With --get, --list, --cancel or --subscribe, send asks about
 
   a2atap send http://127.0.0.1:7001/spec --get 0b5e7e6e-7c1c-4b0e-9f3f-2f6f0a4b9c1d
   a2atap send http://127.0.0.1:7001/spec --list --history-length 1
+`
+
+const limitsTopic = `An agent cannot cost send, probe or replay more than a bounded amount of time and memory. A call that reaches a limit ends
+with a message that names the limit and its flag, and counts as failed. The defaults are far above what agents send.
+--timeout bounds the wait for an answer that is not a stream, its body included.
+
+  a2atap send http://127.0.0.1:7001/spec 'streaming tell me more' --max-idle 4h --max-events 1000000
 `
 
 const scenariosTopic = `probe asks all scenarios that are for the agent, over each interface that its card offers; --only and --skip choose by id,

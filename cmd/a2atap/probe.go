@@ -37,6 +37,7 @@ could not be written; 4 nothing was proved, the run was interrupted, or the agen
   a2atap probe --client -- python my_client.py {url} {text}
   a2atap probe --list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			defer e.LimitMemory()()
 			switch {
 			case o.Client && o.List:
 				return prober.ListClient(e, &o)

@@ -40,7 +40,10 @@ was sent, or the capture lost traffic.`,
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
   a2atap replay c.a2atap --to http://127.0.0.1:9001/spec --binding http+json
   a2atap replay old.a2atap --to http://127.0.0.1:9001/spec --dialect 1.0 --capture new.a2atap`,
-		RunE: func(cmd *cobra.Command, args []string) error { return replayer.Run(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer e.LimitMemory()()
+			return replayer.Run(cmd.Context(), e, o, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.To, "to", nil, "send to the agent at `[NAME=]URL`: what went to the agent NAME, or to any; repeatable")
@@ -53,6 +56,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.Wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.Timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
+	cli.RegisterLimits(f, &o.Limits, false)
 	o.Noise.Register(f)
 	o.Noise.RegisterLearning(f)
 	o.Baseline.Register(f, "findings of rules that only the live agent breaks and calls that fail there")

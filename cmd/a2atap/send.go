@@ -38,10 +38,14 @@ time.`,
   a2atap send http://127.0.0.1:9001/spec 'two seats' --capture c.a2atap && a2atap check c.a2atap
   a2atap send http://127.0.0.1:7001/spec --get 0b5e7e6e-7c1c-4b0e-9f3f-2f6f0a4b9c1d
   a2atap send http://127.0.0.1:7001/spec --profile`,
-		RunE: func(cmd *cobra.Command, args []string) error { return sender.Run(cmd.Context(), e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer e.LimitMemory()()
+			return sender.Run(cmd.Context(), e, o, args)
+		},
 	}
 	f := cmd.Flags()
 	o.Flags.Register(f)
+	cli.RegisterLimits(f, &o.Flags.Limits, true)
 	o.Reach.Register(f, "without it, the latter alone, and with --capture none")
 	f.BoolVar(&o.FollowCard, "follow-card", false, "go where the card says, also to another address than URL's, with "+
 		"credentials if --credentials-to names it (default only where URL leads)")

@@ -147,6 +147,43 @@ var serverAttacks = map[string]func(w io.Writer, reply, sid string) bool{
 	},
 }
 
+// A server that demands TLS, or anything else, and then stays silent costs a client its patience and no more.
+func TestSilentAtTheBeginning(t *testing.T) {
+	for name, begin := range map[string]string{
+		"silent at once":     "",
+		"silent in its line": `INFO {"server_id":"x",`,
+		"demands TLS": `INFO {"server_id":"x","version":"2.12.0","headers":true,"max_payload":1048576,"proto":1,` +
+			`"tls_required":true}` + "\r\n",
+		"never answers a ping": `INFO {"server_id":"x","version":"2.12.0","headers":true,"max_payload":1048576,"proto":1}` + "\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+			t.Cleanup(func() { l.Close() })
+			go func() {
+				for {
+					conn, err := l.Accept()
+					if err != nil {
+						return
+					}
+					io.WriteString(conn, begin)                         //nolint:errcheck // it has left
+					context.AfterFunc(t.Context(), func() { conn.Close() }) //nolint:errcheck // it is over
+				}
+			}()
+			a := must.Get(ParseAddress("nats://" + l.Addr().String() + "/traffic"))(t)
+			ctx, cancel := context.WithTimeout(t.Context(), must.Patience)
+			defer cancel()
+			c, err := Connect(ctx, a, Options{Patience: 50 * time.Millisecond})
+			if err == nil {
+				c.Close()
+			}
+			if err == nil || ctx.Err() != nil {
+				t.Errorf("got error %v, and the wait ended with %v", err, ctx.Err())
+			}
+		})
+	}
+}
+
 // Whatever a server answers, the recording goes on, shipping ends when it is told to, and who asks for hosts gets an
 // answer or an error, in bounded time and memory, which no terminal obeys.
 func TestHostileServer(t *testing.T) {

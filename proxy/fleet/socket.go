@@ -44,7 +44,7 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		config.ServerName = d.host
 	}
 	stop := context.AfterFunc(d.life, func() { plain.Close() }) //nolint:errcheck // it is left
-	return &socket{Conn: plain, stop: stop, secure: d.secure, config: config}, nil
+	return &socket{Conn: plain, stop: stop, secure: d.secure, config: config, patience: d.patience}, nil
 }
 
 // SkipTLSHandshake tells nats.go that TLS is the socket's.
@@ -54,10 +54,12 @@ func (d *dialer) SkipTLSHandshake() bool { return true }
 // introduced itself it is read in the clear; then, before the first write, TLS begins if either side wants it.
 type socket struct {
 	net.Conn
-	stop   func() bool
-	secure bool
-	config *tls.Config
-	guard  guard
+	stop     func() bool
+	secure   bool
+	config   *tls.Config
+	patience time.Duration // for a handshake of TLS
+	broken   error         // why the handshake failed; nil if it has not
+	guard    guard
 
 	info  []byte // the line with which a server introduces itself, as far as it was read
 	known bool   // it was read
@@ -99,10 +101,16 @@ func (s *socket) wantTLS() {
 
 // Write implements net.Conn.
 func (s *socket) Write(p []byte) (int, error) {
+	if s.broken != nil { // nats.go writes once more when it closes the connection
+		return 0, s.broken
+	}
 	if s.secure {
 		session := tls.Client(s.Conn, s.config)
-		if err := session.Handshake(); err != nil {
-			return 0, fmt.Errorf("%w: %w", nats.ErrTLS, err)
+		ctx, cancel := context.WithTimeout(context.Background(), s.patience)
+		defer cancel()
+		if err := session.HandshakeContext(ctx); err != nil {
+			s.broken = fmt.Errorf("%w: %w", nats.ErrTLS, err)
+			return 0, s.broken
 		}
 		s.Conn, s.secure = session, false
 	}

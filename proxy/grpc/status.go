@@ -117,6 +117,16 @@ func (s *Status) JSON() []byte {
 	return append(text, '}')
 }
 
+// EditMessage returns the value of a grpc-message after edit has changed its decoded text. A value whose text edit leaves
+// alone is returned byte for byte.
+func EditMessage(value string, edit func(text string) string) string {
+	text := unescape(value)
+	if edited := edit(text); edited != text {
+		return escape(edited)
+	}
+	return value
+}
+
 // unescape takes the percent-encoding off a grpc-message. What is not properly encoded stands for itself.
 //
 // Source: gRPC over HTTP2, "Status-Message".

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/proxy/outbound"
+	"a2atap/replay/limits"
 )
 
 // A Protocol is a version of A2A over a binding.
@@ -95,6 +96,8 @@ type Options struct {
 	UserAgent string
 	// Timeout bounds a request that is not a stream, and the wait for the head of a stream. Default 2 minutes.
 	Timeout time.Duration
+	// Limits bound what a call receives. What reaches one fails with a *limits.ReachedError.
+	Limits limits.Limits
 	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are
 	// read.
 	ProtoJSON bool
@@ -114,6 +117,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
+	o.Limits = o.Limits.OrDefaults()
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}

@@ -73,6 +73,32 @@ func TestRedirectsLeaveCredentials(t *testing.T) {
 	}
 }
 
+// A client that is to stay at the given address follows no redirect that leads elsewhere, and says where it leads.
+func TestRedirectsWhileStaying(t *testing.T) {
+	other := agent(t, reply(200, "application/json", taskResult))
+	for name, elsewhere := range map[string]bool{"elsewhere": true, "here": false} {
+		var to string
+		a := agent(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/there" {
+				reply(200, "application/json", taskResult)(w, r)
+				return
+			}
+			http.Redirect(w, r, to, http.StatusFound)
+		})
+		if to = a.url + "/there"; elsewhere {
+			to = other.url + "/there?key=s3cretpw"
+		}
+		_, err := speak(t, a, REST10, Options{Stay: true}).Get(t.Context(), "t", nil)
+		switch {
+		case !elsewhere:
+			must.Do(t, err)
+		case !errors.Is(err, ErrElsewhere), !strings.Contains(err.Error(), other.url+"/there"), strings.Contains(err.Error(), "s3cretpw"):
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	expect.Equal(t, "requests that reached the other address", 0, len(other.seen))
+}
+
 // A card leads credentials to no other address than the one that they were given for, unless that was named too.
 func TestCardsLeaveCredentials(t *testing.T) {
 	other := agent(t, reply(200, "application/json", taskResult))

@@ -13,6 +13,7 @@ import (
 
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/replay/limits"
 )
 
 // bindingGRPC is how cards spell the binding.
@@ -166,7 +167,7 @@ func (c *Client) invokeGRPC(ctx context.Context, in call) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	var result []byte
-	for message, err := range messages(resp, m) {
+	for message, err := range c.messages(ctx, resp, m) {
 		if err != nil {
 			return nil, err
 		}
@@ -195,15 +196,16 @@ func (c *Client) streamGRPC(ctx context.Context, cancel context.CancelFunc, in c
 			return
 		}
 		defer resp.Body.Close()
-		for text, err := range messages(resp, m) {
+		silence := newSilence(c.http.opts.Limits, cancel)
+		defer silence.stop()
+		for text, err := range c.messages(ctx, resp, m) {
 			var refused *Error
 			switch {
 			case err == nil:
+				silence.end()
 			case errors.As(err, &refused):
-			case ctx.Err() != nil:
-				err = ctx.Err()
 			default:
-				err = fmt.Errorf("read the stream: %w: %w", ErrCut, err)
+				err = c.broken(ctx, silence, err)
 			}
 			e := Event{}
 			if err == nil {
@@ -227,11 +229,11 @@ func (c *Client) streamGRPC(ctx context.Context, cancel context.CancelFunc, in c
 // cannot be read.
 //
 // Source: gRPC over HTTP2, "Responses".
-func messages(resp *http.Response, m grpc.Method) iter.Seq2[[]byte, error] {
+func (c *Client) messages(ctx context.Context, resp *http.Response, m grpc.Method) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		codec := grpc.Codec{Type: m.Answer, Encoding: resp.Header.Get("Grpc-Encoding")}
 		if !grpc.IsMedia(resp.Header.Get("Content-Type")) {
-			body, err := readAll(resp)
+			body, err := c.http.readAll(ctx, resp)
 			switch {
 			case err != nil:
 			case resp.StatusCode != http.StatusOK:
@@ -242,18 +244,22 @@ func messages(resp *http.Response, m grpc.Method) iter.Seq2[[]byte, error] {
 			yield(nil, err)
 			return
 		}
+		meter := limits.Meter{Limits: c.http.opts.Limits}
 		for {
 			frame, err := readFrame(resp.Body)
 			if err == io.EOF {
 				break
+			}
+			if err == nil {
+				err = cmp.Or(meter.Event(), meter.Bytes(len(frame)))
 			}
 			if err != nil {
 				yield(nil, fmt.Errorf("read the answer: %w", err))
 				return
 			}
 			message := codec.Read(frame)
-			if message.Err != nil {
-				yield(nil, fmt.Errorf("read the answer: %w", message.Err))
+			if err := cmp.Or(message.Err, meter.Bytes(len(message.Text)-len(frame)), meter.CheckValues(message.Text)); err != nil {
+				yield(nil, fmt.Errorf("read the answer: %w", err))
 				return
 			}
 			if !yield(message.Text, nil) {
@@ -273,7 +279,7 @@ func readFrame(body io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	size := binary.BigEndian.Uint32(frame[1:])
-	if size > maxEvent {
+	if size > limits.Event {
 		return nil, errors.New("a message is larger than 16 MiB")
 	}
 	frame = append(frame, make([]byte, size)...)

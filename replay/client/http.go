@@ -17,9 +17,6 @@ import (
 	"a2atap/proxy/outbound"
 )
 
-// maxAnswer bounds an answer that is not a stream, in bytes.
-const maxAnswer = 64 << 20
-
 // An httpClient puts requests on the wire.
 type httpClient struct {
 	client *http.Client
@@ -43,7 +40,7 @@ func newHTTP(o Options, overGRPC bool) *httpClient {
 		}
 		transport = own
 	}
-	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: redirectReads}}
+	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: o.redirect}}
 }
 
 // NewTransport returns the transport of a client: through the proxy of the environment, except on loopback. An answer
@@ -65,11 +62,16 @@ func proxyBeyondLoopback(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// redirectReads follows redirects of reads only: a message is not sent to where nobody asked for it. To another origin
-// go none of the fields that may carry credentials, which net/http knows only by their usual names.
-func redirectReads(r *http.Request, via []*http.Request) error {
+// redirect follows redirects of reads only: a message goes nowhere but to the address that it was meant for. With Stay a
+// redirect to another address is an error that wraps ErrElsewhere. Another origin gets no header field that may carry
+// credentials; net/http knows such fields only by their usual names.
+func (o *Options) redirect(r *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet || len(via) >= 10 {
 		return http.ErrUseLastResponse
+	}
+	if o.Stay && !sameAddress(via[0].URL, r.URL) {
+		to := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path} // the query may hold credentials
+		return fmt.Errorf("%w: it redirects to %s", ErrElsewhere, to.String())
 	}
 	r.Header.Del("Referer") // the query may hold credentials
 	if was := via[0].URL; was.Scheme != r.URL.Scheme || was.Host != r.URL.Host {
@@ -150,20 +152,29 @@ func (h *httpClient) complete(ctx context.Context, out *Outgoing) (*http.Respons
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
-	body, err := readAll(resp)
+	body, err := h.readAll(ctx, resp)
 	return resp, body, err
 }
 
-func readAll(resp *http.Response) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+// readAll reads an answer that is not a stream, within the timeout.
+func (h *httpClient) readAll(ctx context.Context, resp *http.Response) ([]byte, error) {
+	late := make(chan struct{})
+	timer := time.AfterFunc(h.opts.Timeout, func() {
+		close(late)
+		resp.Body.Close()
+	})
+	body, err := h.opts.Limits.ReadAll(resp.Body)
+	if !timer.Stop() && err != nil && ctx.Err() == nil {
+		<-late
+		err = fmt.Errorf("it did not end within %v (--timeout)", h.opts.Timeout)
+	}
+	if err == nil {
+		err = h.opts.Limits.CheckValues(body)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff")) // which readers may ignore: RFC 8259 §8.1
-	if len(body) > maxAnswer {
-		return nil, errors.New("read the answer: it is larger than 64 MiB")
-	}
-	return body, nil
+	return bytes.TrimPrefix(body, []byte("\ufeff")), nil // which readers may ignore: RFC 8259 §8.1
 }
 
 // isEventStream says whether an answer is a stream.

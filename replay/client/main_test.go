@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -29,7 +30,7 @@ type seen struct {
 func agent(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *scriptedAgent {
 	a := &scriptedAgent{seen: make(chan seen, 100)}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := readAll(&http.Response{Body: r.Body})
+		body, err := io.ReadAll(r.Body)
 		expect.OK(t, err)
 		a.seen <- seen{r.Method, r.URL.RequestURI(), string(body), r.Header.Clone()}
 		answer(w, r)

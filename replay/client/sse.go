@@ -6,10 +6,8 @@ import (
 	"iter"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/limits"
 )
-
-// maxEvent bounds the bytes of one server-sent event.
-const maxEvent = 16 << 20
 
 var errEventTooLarge = errors.New("an event is larger than 16 MiB")
 
@@ -20,10 +18,12 @@ type serverEvent struct {
 }
 
 // events yields each server-sent event that r dispatches (WHATWG HTML, section 9.2.6): fields other than event and data
-// are skipped, and an event that no blank line ends is lost. An error comes last, with an empty event.
-func events(r io.Reader) iter.Seq2[serverEvent, error] {
+// are skipped, and an event that no blank line ends is lost. An error comes last, with an empty event; it is a
+// *limits.ReachedError for a stream that is longer than the limits allow.
+func events(r io.Reader, most limits.Limits) iter.Seq2[serverEvent, error] {
 	return func(yield func(serverEvent, error) bool) {
-		split := capture.Splitter{Limit: maxEvent}
+		split := capture.Splitter{Limit: limits.Event}
+		meter := limits.Meter{Limits: most}
 		dispatch := func(blocks []capture.Event) (more bool) {
 			for i := range blocks {
 				if blocks[i].Dropped > 0 {
@@ -31,7 +31,14 @@ func events(r io.Reader) iter.Seq2[serverEvent, error] {
 					return false
 				}
 				f := split.Fields(i)
-				if f.HasData && !blocks[i].Unterminated && !yield(serverEvent{string(f.Type), f.Data}, nil) {
+				if !f.HasData {
+					continue
+				}
+				if err := meter.Event(); err != nil {
+					yield(serverEvent{}, err)
+					return false
+				}
+				if !blocks[i].Unterminated && !yield(serverEvent{string(f.Type), f.Data}, nil) {
 					return false
 				}
 			}
@@ -40,6 +47,10 @@ func events(r io.Reader) iter.Seq2[serverEvent, error] {
 		piece := make([]byte, 32<<10)
 		for open := 0; ; { // bytes of an event that has not ended
 			n, err := r.Read(piece)
+			if limit := meter.Bytes(n); limit != nil {
+				yield(serverEvent{}, limit)
+				return
+			}
 			blocks := split.Write(piece[:n])
 			if open += n; len(blocks) > 0 {
 				open = 0
@@ -47,7 +58,7 @@ func events(r io.Reader) iter.Seq2[serverEvent, error] {
 			switch {
 			case !dispatch(blocks):
 				return
-			case open > maxEvent+len(piece):
+			case open > limits.Event+len(piece):
 				yield(serverEvent{}, errEventTooLarge)
 				return
 			case err == io.EOF:

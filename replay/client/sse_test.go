@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/replay/limits"
 )
 
 var sseTests = []struct {
@@ -52,7 +53,7 @@ func TestEvents(t *testing.T) {
 				"byte by byte": iotest.OneByteReader(strings.NewReader(tt.text)),
 			} {
 				var got []string
-				for e, err := range events(r) {
+				for e, err := range events(r, limits.Limits{}.OrDefaults()) {
 					must.Do(t, err)
 					got = append(got, short(e))
 				}
@@ -67,13 +68,13 @@ func TestEventsErrors(t *testing.T) {
 	r := io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(cut))
 	var got []string
 	var last error
-	for e, err := range events(r) {
+	for e, err := range events(r, limits.Limits{}.OrDefaults()) {
 		got, last = append(got, short(e)), err
 	}
 	if diff := cmp.Diff([]string{"a", ""}, got); diff != "" || !errors.Is(last, cut) {
 		t.Errorf("got %q ending in %v, want the event and then the error", got, last)
 	}
-	for _, err := range events(strings.NewReader("data: " + strings.Repeat("x", maxEvent+10))) {
+	for _, err := range events(strings.NewReader("data: "+strings.Repeat("x", limits.Event+10)), limits.Limits{}.OrDefaults()) {
 		expect.ErrorIs(t, "", errEventTooLarge, err)
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"sync/atomic"
 	"time"
+
+	"a2atap/replay/limits"
 )
 
 // ErrCut says that the connection of a stream was broken off. Streams yield it, wrapped.
@@ -36,17 +39,16 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 		}
 		defer resp.Body.Close()
 		if !isEventStream(resp) {
-			yield(Event{}, streamError(in.op, c.notStreamed(in, resp)))
+			yield(Event{}, streamError(in.op, c.notStreamed(ctx, in, resp)))
 			return
 		}
-		for sent, err := range events(resp.Body) {
-			if err != nil {
-				if ctx.Err() != nil {
-					err = ctx.Err() // the transport sometimes only says that its connection is closed
-				} else if err != errEventTooLarge {
-					err = fmt.Errorf("%w: %w", ErrCut, err)
-				}
-				yield(Event{}, streamError(in.op, fmt.Errorf("read the stream: %w", err)))
+		silence := newSilence(c.http.opts.Limits, cancel)
+		defer silence.stop()
+		for sent, err := range events(resp.Body, c.http.opts.Limits) {
+			if err == nil {
+				silence.end()
+			} else {
+				yield(Event{}, streamError(in.op, c.broken(ctx, silence, err)))
 				return
 			}
 			if string(sent.data) == "[DONE]" {
@@ -63,6 +65,45 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 		}
 	}
 }
+
+// broken says why a stream could not be read on. Only what the agent did counts as cut.
+func (c *Client) broken(ctx context.Context, s *silence, err error) error {
+	var reached *limits.ReachedError
+	switch {
+	case s.over():
+		err = c.http.opts.Limits.Silent()
+	case ctx.Err() != nil:
+		err = ctx.Err() // the transport sometimes only says that its connection is closed
+	case errors.As(err, &reached), err == errEventTooLarge:
+	default:
+		err = fmt.Errorf("%w: %w", ErrCut, err)
+	}
+	return fmt.Errorf("read the stream: %w", err)
+}
+
+// A silence ends a stream that brings no event for too long.
+type silence struct {
+	timer   *time.Timer
+	pause   time.Duration
+	reached atomic.Bool
+}
+
+func newSilence(l limits.Limits, cancel context.CancelFunc) *silence {
+	s := &silence{pause: l.Idle}
+	s.timer = time.AfterFunc(s.pause, func() {
+		s.reached.Store(true)
+		cancel()
+	})
+	return s
+}
+
+// end notes that an event has come.
+func (s *silence) end() { s.timer.Reset(s.pause) }
+
+func (s *silence) stop() { s.timer.Stop() }
+
+// over reports whether the stream was silent for too long.
+func (s *silence) over() bool { return s.reached.Load() }
 
 // open sends the request and waits for the head of the answer, no longer than the timeout.
 func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (*http.Response, error) {
@@ -87,8 +128,8 @@ func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (
 }
 
 // notStreamed reads an answer that should have been a stream: an error, most likely.
-func (c *Client) notStreamed(in call, resp *http.Response) error {
-	body, err := readAll(resp)
+func (c *Client) notStreamed(ctx context.Context, in call, resp *http.Response) error {
+	body, err := c.http.readAll(ctx, resp)
 	if err != nil {
 		return err
 	}
@@ -100,6 +141,10 @@ func (c *Client) notStreamed(in call, resp *http.Response) error {
 
 // event reads one event.
 func (c *Client) event(in call, status int, sent serverEvent) (Event, error) {
+	err := c.http.opts.Limits.CheckValues(sent.data)
+	if err != nil {
+		return Event{}, fmt.Errorf("read an event: %w", err)
+	}
 	result, err := c.result(in, status, sent.data)
 	if err != nil {
 		return Event{}, err

@@ -20,6 +20,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/outbound"
+	"a2atap/replay/limits"
 )
 
 // NewHTTP2 returns what carries requests of gRPC: over HTTP/2, with connections that several share. A nil dialer is one
@@ -89,7 +90,7 @@ func (v *Message) Do(ctx context.Context, method string, head, body []byte) *cap
 // start sends the request and reads the head of the answer.
 func (v *Message) start(req *http.Request, head, body []byte) (*messages, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	a := &messages{v: v, cancel: cancel}
+	a := &messages{v: v, cancel: cancel, meter: limits.Meter{Limits: v.Limits.OrDefaults()}}
 	if v.Timeout > 0 {
 		a.timer = time.AfterFunc(v.Timeout, func() { cancel(os.ErrDeadlineExceeded) })
 	}
@@ -136,6 +137,7 @@ type messages struct {
 
 	stream bool
 	split  capture.MessageSplitter
+	meter  limits.Meter
 	size   int64
 }
 
@@ -151,8 +153,10 @@ func (m *messages) cause(ctx context.Context, err error) error {
 func (m *messages) Read(p []byte) (int, error) {
 	n, err := m.body.Read(p)
 	m.size += int64(n)
-	var left error
-	if m.stream {
+	left := m.meter.Bytes(n)
+	if left != nil {
+		m.leave()
+	} else if m.stream {
 		left = m.take(m.split.Write(p[:n]))
 	} else if n > 0 {
 		m.v.Log.responseBody(p[:n], 0)
@@ -178,6 +182,10 @@ func (m *messages) Read(p []byte) (int, error) {
 func (m *messages) take(events []capture.Event) error {
 	for i := range events {
 		e := &events[i]
+		if err := m.meter.Event(); err != nil {
+			m.leave()
+			return err
+		}
 		m.v.Log.event(*e)
 		if m.v.Event == nil {
 			continue
@@ -246,7 +254,7 @@ func (t *Transport) roundTripHTTP2(req *http.Request) (*http.Response, error) {
 	if t.Noted != nil {
 		t.Noted(req, log.Seq())
 	}
-	a, err := (&Message{Call: &Call{Log: log}, Over: t.http2()}).start(req, head, body)
+	a, err := (&Message{Call: &Call{Log: log, Limits: t.Limits}, Over: t.http2()}).start(req, head, body)
 	if err != nil {
 		log.Close(faultOf(req.Context(), err))
 		if req.Context().Err() != nil {

@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/outbound"
+	"a2atap/replay/limits"
 )
 
 // A Transport is an [http.RoundTripper] that records in Log what it carries. It is safe for concurrent use.
@@ -27,6 +28,7 @@ type Transport struct {
 	Dialer *outbound.Dialer                  // connects to agents; nil is one without options
 	Dialed time.Duration                     // how long connecting may take; 0 for 30 seconds
 	Noted  func(req *http.Request, n uint64) // called with each exchange's number before it is sent; may be nil
+	Limits limits.Limits                     // of what is recorded and handed on of an answer
 
 	once  sync.Once
 	over2 *http.Transport // carries what is over HTTP/2; see http2
@@ -53,7 +55,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		})
 		return nil, err
 	}
-	a, err := (&Call{Conn: conn, Log: log}).start(req.Context(), req.Method, head, body)
+	a, err := (&Call{Conn: conn, Log: log, Limits: t.Limits}).start(req.Context(), req.Method, head, body)
 	if err != nil {
 		log.Close(faultOf(req.Context(), err))
 		if req.Context().Err() != nil {

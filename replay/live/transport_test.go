@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/replay/limits"
 	"a2atap/replay/live"
 )
 
@@ -121,6 +123,49 @@ func TestTransportRecordsEvents(t *testing.T) {
 	res.Body.Close()
 	if x := kept.exchange(t, 2); x.Fault == nil || x.Fault.Kind != "client-left" {
 		t.Errorf("left, and recorded %v", x.Fault)
+	}
+}
+
+// What an agent sends beyond the limits is neither recorded nor handed on, however small it is on the wire.
+func TestTransportHasLimits(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var out io.Writer = w
+		if r.URL.Path == "/gzip" {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			defer z.Close()
+			out = z
+		}
+		if r.URL.Path != "/plain" {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		for range 20_000 {
+			if _, err := io.WriteString(out, "data: one\n\n"); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	for _, test := range []struct {
+		path, flag string
+		limits     limits.Limits
+	}{
+		{"/events", "--max-events", limits.Limits{Events: 100}},
+		{"/gzip", "--max-events", limits.Limits{Events: 100}},
+		{"/events", "--max-answer", limits.Limits{Answer: 1000}},
+		{"/gzip", "--max-answer", limits.Limits{Answer: 1000}},
+		{"/plain", "--max-answer", limits.Limits{Answer: 1000}},
+	} {
+		kept, log := newTape()
+		transport := newTransport(log)
+		transport.Limits = test.limits
+		res := must.Get((&http.Client{Transport: transport}).Get(server.URL + test.path))(t)
+		expect.ErrorHas(t, test.path, test.flag, expect.Err(io.Copy(io.Discard, res.Body)))
+		res.Body.Close()
+		x := kept.exchange(t, 1)
+		if n := len(x.Response.Events); n > 100 || x.Fault == nil || x.Fault.Side != "client" {
+			t.Errorf("%s %s: %d events are recorded, and the fault %v", test.path, test.flag, n, x.Fault)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
+	"a2atap/replay/limits"
 )
 
 // maxHead bounds the head of an answer, in bytes.
@@ -53,6 +54,7 @@ type Call struct {
 	Sent    func()                         // called when the request has been written; may be nil
 	Begun   func() (stay bool)             // called when a stream begins; false leaves it; may be nil
 	Event   func(e *capture.Event) Reading // called with each block of a stream; nil goes on without a new timeout
+	Limits  limits.Limits                  // of the answer
 }
 
 // A Reading says how a stream is read on after a block of it.
@@ -82,7 +84,7 @@ func (v *Call) Do(ctx context.Context, method string, head, body []byte) *captur
 // start sends the request and reads the head of the answer. The caller reads the rest and calls release.
 func (v *Call) start(ctx context.Context, method string, head, body []byte) (*answer, error) {
 	stop := context.AfterFunc(ctx, func() { v.Conn.SetDeadline(time.Unix(1, 0)) })
-	a := &answer{v: v, ctx: ctx, stop: stop}
+	a := &answer{v: v, ctx: ctx, stop: stop, meter: limits.Meter{Limits: v.Limits.OrDefaults()}}
 	v.restart(ctx)
 	_, writeErr := v.Conn.Write(append(bytes.Clone(head), body...))
 	v.Log.RequestBody(body)
@@ -115,6 +117,8 @@ func faultOf(ctx context.Context, err error) *capture.TransportFault {
 		return nil
 	case errors.Is(err, errLeft):
 		return &capture.TransportFault{Kind: "client-left", Side: "client", Detail: err.Error()}
+	case errors.As(err, new(*limits.ReachedError)):
+		return &capture.TransportFault{Kind: "client-left", Side: "client", Detail: err.Error()}
 	case ctx.Err() != nil:
 		return &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
 	case isDial(err):
@@ -145,7 +149,8 @@ type answer struct {
 	stream        bool
 	cut           capture.Splitter
 	decoder       *capture.StreamDecoder
-	leaving       bool
+	meter         limits.Meter
+	leaving       error // why the rest of the stream is not read; nil if it is
 	size, dropped int64
 }
 
@@ -224,6 +229,12 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.body.Read(p)
 	a.size += int64(n)
+	if !a.stream {
+		if limit := a.meter.Bytes(n); limit != nil {
+			a.v.Conn.Close() // closing the body alone would read the answer to its end
+			return n, limit
+		}
+	}
 	if a.stream {
 		if streamErr := a.streamed(p[:n], err); streamErr != nil {
 			return n, streamErr
@@ -251,13 +262,20 @@ func (a *answer) Read(p []byte) (int, error) {
 
 // streamed records the events in a piece of a stream and hands them out.
 func (a *answer) streamed(p []byte, end error) error {
-	decoded := func(p []byte) { a.take(a.cut.Write(p)) }
+	decoded := func(p []byte) {
+		if a.leaving == nil {
+			a.leaving = a.meter.Bytes(len(p))
+		}
+		if a.leaving == nil {
+			a.take(a.cut.Write(p))
+		}
+	}
 	if err := a.decoder.Write(p, decoded); err != nil {
 		return fmt.Errorf("read the stream: %w", err)
 	}
-	if a.leaving {
+	if a.leaving != nil {
 		a.v.Conn.Close() // closing the body alone would read the stream to its end
-		return errLeft
+		return a.leaving
 	}
 	if end != nil && a.decoder.Flush(decoded) == nil {
 		a.take(a.cut.Flush())
@@ -267,7 +285,10 @@ func (a *answer) streamed(p []byte, end error) error {
 
 func (a *answer) take(events []capture.Event) {
 	for i := range events {
-		if a.leaving {
+		if a.leaving == nil {
+			a.leaving = a.meter.Event()
+		}
+		if a.leaving != nil {
 			return
 		}
 		a.v.Log.event(events[i])
@@ -278,7 +299,7 @@ func (a *answer) take(events []capture.Event) {
 		case Progress:
 			a.v.restart(a.ctx)
 		case Leave:
-			a.leaving = true
+			a.leaving = errLeft
 		}
 	}
 }

@@ -218,6 +218,7 @@ func (r *runner) target(path string) *target {
 	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape, webhooks: &r.webhooks}
 	t.transport = &live.Transport{
 		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, Dialer: r.opts.Dialer,
+		Limits: r.opts.Client.Limits,
 		Noted: func(req *http.Request, n uint64) {
 			if s, ok := req.Context().Value(sessionKey{}).(*Session); ok {
 				s.asked(n)

@@ -12,6 +12,7 @@ type joined struct {
 	task    map[string]any
 	state   client.State
 	message *client.Message
+	index   map[string]int // of the task's artifacts, by key; nil until it is needed
 }
 
 type progress int
@@ -53,6 +54,8 @@ func (j *joined) add(e client.Event) error {
 		for _, kept := range []string{"artifacts", "history"} { // a snapshot need not repeat them
 			if now[kept] == nil && j.task[kept] != nil {
 				now[kept] = j.task[kept]
+			} else if kept == "artifacts" {
+				j.index = nil
 			}
 		}
 		j.task, j.state = now, e.Task.Status.State
@@ -87,32 +90,53 @@ func (j *joined) begin(id, contextID string) {
 
 // artifact puts an artifact, or a chunk of one, in its place.
 func (j *joined) artifact(now map[string]any, more bool) {
-	list, _ := j.task["artifacts"].([]any)
-	for i := range list {
-		was, _ := list[i].(map[string]any)
-		if was == nil || key(was) != key(now) {
-			continue
-		}
-		if more {
-			now = chunked(was, now)
-		}
-		list[i] = now
+	if now == nil {
 		return
 	}
-	j.task["artifacts"] = append(list, now)
+	list, _ := j.task["artifacts"].([]any)
+	if j.index == nil {
+		j.index = make(map[string]int)
+		for i := range list {
+			if was, _ := list[i].(map[string]any); was != nil {
+				if _, earlier := j.index[key(was)]; !earlier {
+					j.index[key(was)] = i
+				}
+			}
+		}
+	}
+	i, known := j.index[key(now)]
+	if !known {
+		j.index[key(now)] = len(list)
+		j.task["artifacts"] = append(list, now)
+		return
+	}
+	if more {
+		now = chunked(list[i].(map[string]any), now)
+	}
+	list[i] = now
 }
 
 // key tells artifacts of one task apart: by their id, or by their index, as 0.1 does.
-func key(artifact map[string]any) any {
-	if id, ok := artifact["artifactId"]; ok {
-		return id
-	}
-	index, ok := artifact["index"].(json.Number)
+func key(artifact map[string]any) string {
+	id, ok := artifact["artifactId"]
 	if !ok {
-		index = "0"
+		id, ok = artifact["index"].(json.Number)
 	}
-	return index
+	if !ok {
+		return "0"
+	}
+	text, err := json.Marshal(id)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
+
+// A growingText is text that further chunks are appended to, without copying what is there.
+type growingText struct{ text []byte }
+
+// MarshalJSON implements json.Marshaler.
+func (g *growingText) MarshalJSON() ([]byte, error) { return json.Marshal(string(g.text)) }
 
 // chunked appends a chunk to an artifact. Text goes on where the text before it ended.
 func chunked(was, now map[string]any) map[string]any {
@@ -121,10 +145,13 @@ func chunked(was, now map[string]any) map[string]any {
 	if len(parts) > 0 && len(more) > 0 {
 		last, _ := parts[len(parts)-1].(map[string]any)
 		first, _ := more[0].(map[string]any)
-		before, ok := last["text"].(string)
-		after, also := first["text"].(string)
-		if ok && also {
-			last["text"], more = before+after, more[1:]
+		if after, ok := first["text"].(string); ok {
+			switch before := last["text"].(type) {
+			case string:
+				last["text"], more = &growingText{append([]byte(before), after...)}, more[1:]
+			case *growingText:
+				before.text, more = append(before.text, after...), more[1:]
+			}
 		}
 	}
 	for name, value := range now {

@@ -317,6 +317,33 @@ func TestJoinedEventsOf01(t *testing.T) {
 	}
 }
 
+// Whatever artifacts are called, their chunks are put together, and what is not an artifact is dropped.
+func TestJoinedArtifacts(t *testing.T) {
+	var j joined
+	add := func(artifact string, more bool) {
+		t.Helper()
+		raw := fmt.Appendf(nil, `{"taskId":"t","artifact":%s}`, artifact)
+		must.Do(t, j.add(client.Event{Artifact: &client.ArtifactUpdate{TaskID: "t", Append: more, Raw: raw}}))
+	}
+	for _, id := range []string{`"a"`, `"b"`, `null`} {
+		for i, text := range []string{"one ", "two ", "three"} {
+			add(fmt.Sprintf(`{"artifactId":%s,"parts":[{"text":%q}]}`, id, text), i > 0)
+		}
+	}
+	add(`null`, true)
+	add(`{"parts":[{"text":"by index"}]}`, true)
+	add(`{"index":0,"parts":[{"text":", the same"}]}`, true)
+	add(`{"artifactId":"a","parts":[{"text":"again"}]}`, false)
+	var texts []string
+	var a Answer
+	must.Do(t, j.into(&a))
+	for _, artifact := range a.Task.Artifacts {
+		texts = append(texts, artifact.Text())
+	}
+	const whole = "one two three"
+	expect.Same(t, "", []string{"again", whole, whole, "by index, the same"}, texts)
+}
+
 func TestMetadata(t *testing.T) {
 	c := agent(t, fmt.Sprintf(card, true)+`/message:stream
 		{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`)

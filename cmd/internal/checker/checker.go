@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime/debug"
 	"slices"
 
 	"a2atap/analyzer/analysis"
@@ -83,28 +82,9 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 	return c, err
 }
 
-// While captures are checked, memory may grow by checkGrowth percent of what is in use before a collection, and up to
-// about checkMemory bytes. GOGC and GOMEMLIMIT take precedence.
-const (
-	checkGrowth = 60
-	checkMemory = 90 << 20
-)
-
-// limitMemory sets both, and returns what takes them back.
-func limitMemory(e cli.Env) (restore func()) {
-	if e.Getenv("GOMEMLIMIT") != "" || e.Getenv("GOGC") != "" {
-		return func() {}
-	}
-	limit, growth := debug.SetMemoryLimit(checkMemory), debug.SetGCPercent(checkGrowth)
-	return func() {
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(growth)
-	}
-}
-
 // Run checks captures, and writes a report on all of them.
 func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
-	defer limitMemory(e)()
+	defer e.LimitMemory()()
 	c, err := o.checker(e)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // Page checks a capture, and writes the exchanges that are chosen as a page.
 func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
-	defer limitMemory(e)()
+	defer e.LimitMemory()()
 	c := &checker{
 		from: from, gate: present.Gate{Severity: analysis.Error}, least: analysis.Note, keep: keep, known: &judged.Baseline{},
 		page: &pageTraffic{},

@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/rules"
 	"a2atap/cmd/internal/cli"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/cmd/internal/source"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -74,6 +76,7 @@ type Keeper struct {
 	store   *bolt.Reader // of a capture of ours; nil for others
 	beside  string       // the file beside it; empty if there is to be none
 	Mark    []byte       // of the steps; nil if the reading is not kept
+	seal    *kept.Seal   // of what is stored; nil if nothing stored can be believed
 	options []engine.Option
 	Quiet   bool // that it is made is said by somebody else
 }
@@ -82,7 +85,11 @@ type Keeper struct {
 func KeeperOf(ctx context.Context, e cli.Env, command, name string, src capture.Source) *Keeper {
 	k := &Keeper{e: e, command: command, name: name, src: src, store: source.StoreOf(src)}
 	var err error
-	if k.Info, err = src.Info(ctx); err != nil || k.Info.Live {
+	if k.Info, err = src.Info(ctx); err != nil {
+		return k
+	}
+	if k.Info.Live {
+		k.seal = redacted.Seal(k.Info, nil)
 		return k
 	}
 	switch {
@@ -97,6 +104,9 @@ func KeeperOf(ctx context.Context, e cli.Env, command, name string, src capture.
 			}
 		}
 	}
+	if k.seal = redacted.Seal(k.Info, k.Mark); k.seal == nil {
+		k.Mark = nil
+	}
 	return k
 }
 
@@ -110,7 +120,7 @@ func (k *Keeper) Read(ctx context.Context) *Capture {
 			return &Capture{Reading: r, Source: k.src}
 		}
 	}
-	shelf, err := bolt.OpenShelf(k.beside)
+	shelf, err := openOwn(k.beside)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			k.e.Tell("%s: %s cannot be read and is rebuilt: %v", k.command, k.beside, err)
@@ -128,10 +138,10 @@ func (k *Keeper) Read(ctx context.Context) *Capture {
 // returns nil where nobody records, where these rules do not judge all of it, and where what is shown is not what was
 // judged, since something of it is hidden.
 func (k *Keeper) OfRecorder(ctx context.Context) *Capture {
-	if !k.Info.Live || k.store == nil || k.Info.Crashes > 0 {
+	if !k.Info.Live || k.store == nil || k.Info.Crashes > 0 || k.seal == nil {
 		return nil
 	}
-	r, err := kept.Open(ctx, k.store, rules.All)
+	r, err := kept.Open(ctx, k.seal.On(k.store), rules.All)
 	if err != nil || r.Head().Ended { // that of an earlier recording
 		return nil
 	}
@@ -141,10 +151,25 @@ func (k *Keeper) OfRecorder(ctx context.Context) *Capture {
 	return Growing(r, k.src)
 }
 
+// openOwn opens a file of stored results. It refuses a file that belongs to another user, that others may write, or that
+// is not a regular file.
+func openOwn(name string) (*bolt.ShelfFile, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || !cli.OnlyOurs(info) {
+		return nil, fmt.Errorf("other users may have written it (mode %v)", info.Mode())
+	}
+	return bolt.OpenShelf(name)
+}
+
 // open opens a reading, if it is that of the steps as they are.
 func (k *Keeper) open(ctx context.Context, shelf capture.Shelf, where string) *kept.Reading {
-	r, err := kept.Open(ctx, shelf, rules.All)
+	r, err := kept.Open(ctx, k.seal.On(shelf), rules.All)
 	switch {
+	case errors.Is(err, kept.ErrSeal):
+		k.e.Tell("%s: %s was checked by another user or on another machine, so it is checked again", k.command, where)
 	case errors.Is(err, capture.ErrDamagedEntry):
 		k.e.Tell("%s: %s: %v; it is judged again", k.command, where, err)
 	case err == nil && r.Head().Ended && bytes.Equal(r.Head().Mark, k.Mark):
@@ -255,14 +280,14 @@ func (k *Keeper) keep(ctx context.Context, shelf capture.Shelf) *Capture {
 	}
 	var inside error
 	if k.store != nil && k.Info.Format >= formatOutside {
-		inside = k.store.Replace(ctx, func(put func(...capture.Entry) error) error { return copyShelf(ctx, shelf, put) })
+		inside = k.store.Replace(ctx, func(put func(...capture.Entry) error) error { return copyShelf(ctx, shelf, k.seal.Putting(put)) })
 		if inside == nil {
 			os.Remove(k.beside) //nolint:errcheck // what it has is in the capture now
 			k.say("%s: %s was judged; what it came to is kept in it", k.command, k.name)
 			return k.Read(ctx)
 		}
 	}
-	beside := bolt.WriteShelf(k.beside, func(put func(...capture.Entry) error) error { return copyShelf(ctx, shelf, put) })
+	beside := bolt.WriteShelf(k.beside, func(put func(...capture.Entry) error) error { return copyShelf(ctx, shelf, k.seal.Putting(put)) })
 	if beside == nil {
 		k.say("%s: %s was judged; what it came to is kept in %s", k.command, k.name, k.beside)
 		return k.Read(ctx)

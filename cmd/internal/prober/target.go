@@ -18,6 +18,7 @@ import (
 	"a2atap/cmd/internal/source"
 	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
+	"a2atap/replay/limits"
 	"a2atap/replay/probe"
 )
 
@@ -50,6 +51,8 @@ var dialects = []struct {
 
 func (o *target) Register(f *pflag.FlagSet) {
 	o.flags.Register(f)
+	o.flags.Limits = limits.Limits{Answer: 8 << 20, Events: 10_000} // several scenarios run at the same time
+	cli.RegisterLimits(f, &o.flags.Limits, false)
 	timeout := f.Lookup("timeout")
 	timeout.DefValue, timeout.Usage = "1m0s", "wait up to `D` for an answer, and for a task to end"
 	o.flags.Timeout = time.Minute

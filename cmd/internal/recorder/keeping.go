@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/kept"
+	"a2atap/cmd/internal/redacted"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 )
@@ -32,8 +33,13 @@ func (r *Recording) newKeeping(o *Options) *keeping {
 	if r.before.Arrivals > 0 || len(o.Keys) > 0 {
 		return nil
 	}
+	info, err := r.store.Info(context.Background())
+	seal := redacted.Seal(info, nil)
+	if err != nil || seal == nil {
+		return nil
+	}
 	k := &keeping{store: r.store, names: r.hide.Names}
-	k.Writer = kept.NewWriter(r.rules, k.put)
+	k.Writer = kept.NewWriter(r.rules, seal.Putting(k.put))
 	return k
 }
 

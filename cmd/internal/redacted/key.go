@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
+	"a2atap/analyzer/kept"
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 )
 
@@ -56,6 +59,20 @@ func KeyForReading() []byte {
 		}
 	}
 	return redact.NewKey()
+}
+
+// Seal returns the seal of what is stored about a capture, made with the user's own key, which is created if there is
+// none. The capture is identified by its ID, or, if it has none, by the mark of its steps. It returns nil if the key or
+// both identities are missing: then nothing that is stored can be believed.
+func Seal(info capture.Info, mark []byte) *kept.Seal {
+	if info.ID != uuid.Nil {
+		mark = info.ID[:]
+	}
+	key, err := userKey()
+	if err != nil || mark == nil {
+		return nil
+	}
+	return kept.NewSeal(key, mark)
 }
 
 // readKey returns the key with which secrets are hidden: the one that --redaction-key names, or else the user's,

@@ -31,6 +31,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client/setup"
 	"a2atap/replay/compare"
+	"a2atap/replay/limits"
 	"a2atap/replay/report"
 )
 
@@ -46,6 +47,7 @@ type Options struct {
 	Speed       string
 	Wait        time.Duration
 	Timeout     time.Duration
+	Limits      limits.Limits
 	Noise       differ.Noise
 	Baseline    judged.BaselineFlags
 	Flags       setup.SeveralFlags
@@ -149,7 +151,7 @@ func (o *Options) play(
 
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *Options) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Late: o.Noise.Tolerance, Texts: o.Texts}
+	out := replay.Options{Rules: rules.All, Wait: o.Wait, Timeout: o.Timeout, Limits: o.Limits, Late: o.Noise.Tolerance, Texts: o.Texts}
 	if len(o.To) == 0 {
 		return out, cli.Usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}

@@ -58,7 +58,7 @@ func newKept(sink capture.Sink, after uint64, s *setup.Setup) *keptTraffic {
 	k.agent = capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
 	k.log = live.NewLog(after, k.take)
 	k.transport = &live.Transport{
-		Log: k.log, Dialer: s.Options.Dialer, Client: capture.Peer{Name: "a2atap", How: "send"},
+		Log: k.log, Dialer: s.Options.Dialer, Limits: s.Options.Limits, Client: capture.Peer{Name: "a2atap", How: "send"},
 		Agent: func(at *url.URL) capture.Peer {
 			return capture.Peer{Name: k.agent.Name, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
 		},

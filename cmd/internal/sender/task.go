@@ -112,7 +112,11 @@ func (s *sender) subscribe(ctx context.Context, id string) error {
 func (s *sender) listTasks(ctx context.Context) error {
 	o := client.ListOptions{ContextID: s.o.ContextID, HistoryLength: s.o.Tasks.history()}
 	seen := map[string]bool{}
-	for {
+	most := s.o.Flags.Limits.OrDefaults()
+	for pages := 0; ; pages++ {
+		if pages == most.Pages {
+			return fmt.Errorf("list tasks: %w", most.TooManyPages())
+		}
 		page, err := s.client.List(ctx, o)
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/sender"
 	"a2atap/proxy/capture"
+	"a2atap/replay/limits"
 	"a2atap/replay/prompt"
 )
 
@@ -25,7 +26,7 @@ import (
 const (
 	sendTimeout  = 5 * time.Minute // for all of one
 	pollInterval = time.Second
-	maxPassed    = 32 << 20 // bytes that are kept of what is sent and comes back
+	maxPassed    = 8 << 20 // bytes that are kept of what is sent and comes back
 )
 
 // A reach says to whom messages can be sent.
@@ -117,6 +118,8 @@ func (m *message) options(to capture.Sink) sender.Options {
 	}
 	flags := pflag.NewFlagSet("send", pflag.ContinueOnError) // for what they are if none is given
 	o.Flags.Register(flags)
+	o.Flags.Limits = limits.Limits{Answer: maxPassed, Events: 10_000, Values: 100_000}
+	o.Flags.Verbatim = true // the page offers addresses that cards in the capture name
 	return o
 }
 

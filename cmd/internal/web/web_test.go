@@ -2,12 +2,14 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -42,7 +44,7 @@ type reader struct {
 // serve serves the page of a source until the test ends.
 func serve(t *testing.T, src capture.Source) *reader {
 	t.Helper()
-	e := cli.Env{Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+	e := cli.Env{Out: io.Discard, Err: io.Discard, Now: time.Now, Getenv: func(name string) string { return map[string]string{"TOKEN": "s3cret"}[name] }}
 	p := must.Get(Listen(e, Options{Listen: "0"}, "c"))(t)
 	p.show("c", src, nil)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -243,6 +245,35 @@ func TestWrongRequests(t *testing.T) {
 		if got := fmt.Sprintf("%d %s", status, said.Error); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
+	}
+}
+
+// The page offers addresses that come from traffic, so a template in one is never expanded.
+func TestSendExpandsNoTemplates(t *testing.T) {
+	asked := make(chan string, 10)
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(agent.Close)
+	r := serve(t, journey(t))
+	r.whole()
+	body := must.Get(json.Marshal(message{To: agent.URL + "/{{env.TOKEN}}", Text: "{{env.TOKEN}}"}))(t)
+	req := r.request(http.MethodPost, "/api/send")
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Origin", r.base)
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	status, _, answer := r.do(req)
+	expect.Equal(t, "status: "+answer, http.StatusOK, status)
+	close(asked)
+	reached := 0
+	for path := range asked {
+		if reached++; strings.Contains(path, "s3cret") {
+			t.Errorf("the agent was asked for %s", path)
+		}
+	}
+	if reached == 0 || strings.Contains(answer, "s3cret") {
+		t.Errorf("%d requests reached the agent, and the page answered %s", reached, answer)
 	}
 }
 

@@ -28,10 +28,17 @@ func Read(path string) (*Notes, error) {
 }
 
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err == nil && !info.Mode().IsRegular() { // reading a FIFO would wait for its writer
+		err = fmt.Errorf("%s is not a regular file; remove it", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the notes: %w", err)
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the notes: %w", err)
 	}

@@ -225,7 +225,7 @@ func TestReadRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.notes")
 	must.Do(t, os.WriteFile(path, make([]byte, maxFile+1), 0o600))
 	expect.ErrorHas(t, "a file that is too large", path, expect.Err(Read(path)))
-	expect.Error(t, "a folder is read as notes", expect.Err(Read(t.TempDir())))
+	expect.ErrorHas(t, "a folder is read as notes", "is not a regular file", expect.Err(Read(t.TempDir())))
 }
 
 func TestConcurrentKeeper(t *testing.T) {

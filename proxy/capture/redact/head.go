@@ -80,7 +80,7 @@ func (m *mask) plainHead(raw []byte, h *capture.Head, kind headKind) (now []byte
 		f := &h.Fields[i]
 		start := at
 		at += bytes.IndexByte(raw[at:], '\n') + 1
-		if !m.header(f.Name).Hidden() && !strings.EqualFold(f.Name, grpc.DetailsField) &&
+		if !m.header(f.Name).Hidden() && !isEncoded(f.Name, f.Value) &&
 			(!urls || !strings.ContainsAny(f.Value, urlSigns)) {
 			continue
 		}
@@ -160,15 +160,36 @@ func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 		return credential.Plain, line
 	}
 	name, value := strings.Trim(line[:i], " \t"), line[i+1:]
-	if strings.EqualFold(name, grpc.DetailsField) {
-		value = m.details(value)
-		return credential.Plain, line[:i+1] + value
+	switch {
+	case strings.EqualFold(name, grpc.DetailsField):
+		return credential.Plain, line[:i+1] + m.details(value)
+	case isEncoded(name, value):
+		inner := strings.Trim(value, " \t")
+		return credential.Plain, line[:i+1] + strings.Replace(value, inner, grpc.EditMessage(inner, m.text), 1)
+	case isAuthority(name) && strings.IndexByte(value, '@') >= 0:
+		at := strings.LastIndexByte(value, '@')
+		info := strings.TrimLeft(value[:at], " \t")
+		return credential.Plain, line[:i+1] + value[:at-len(info)] + m.userPassword(info) + value[at:]
 	}
 	kind = m.header(name)
 	if hidden = m.padded(kind, value); hidden == value {
 		return kind, line
 	}
 	return kind, line[:i+1] + hidden
+}
+
+// isEncoded reports whether secrets in the value of a field may be hidden behind an encoding of gRPC: base64, or
+// percent-encoding.
+func isEncoded(name, value string) bool {
+	return strings.EqualFold(name, grpc.DetailsField) ||
+		strings.IndexByte(value, '%') >= 0 && strings.EqualFold(name, grpc.MessageField)
+}
+
+// isAuthority reports whether a field names the host that is asked, which some clients precede with user information.
+//
+// Source: RFC 9113 section 8.3.1, which forbids user information in :authority.
+func isAuthority(name string) bool {
+	return strings.EqualFold(name, "Host") || name == ":authority"
 }
 
 // padded hides the secrets in a field's value, or in a line of it, that may have blanks around it.

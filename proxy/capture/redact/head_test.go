@@ -100,6 +100,11 @@ func TestHead(t *testing.T) {
 			`Link: </n?api_key=«abc»>; rel="next", </p?page=2>`,
 		},
 		{"mail", "From: someone@host", ""},
+		{"user in an authority", ":authority: alice:abc@host:80", ":authority: «alice»:«abc»@host:80"},
+		{"user in a host", "Host:\tabc@host", "Host:\t«abc»@host"},
+		{"percent-encoded message", "grpc-message: refused: Bearer%20abc1234%0A", "grpc-message: refused: Bearer «abc1234»%0A"},
+		{"URL in a percent-encoded message", "Grpc-Message: at%20http://h/?sig=abc%20now", "Grpc-Message: at http://h/?sig=«abc» now"},
+		{"percent-encoded message without a secret", "grpc-message: no%20such%20task%2c %zz", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,10 +3,8 @@ package redact
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"a2atap/proxy/capture"
-	"a2atap/proxy/grpc"
 )
 
 // A headReading is a head that keeps to the grammar, with all that was found out of it.
@@ -138,7 +136,7 @@ func (m *mask) plainValue(line []byte, name string) (value string, ok bool) {
 	}
 	text := bytes.TrimSuffix(line[n+1:len(line)-1], []byte{'\r'})
 	if bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, 0) >= 0 || hasURLSign(text) ||
-		marksOf(line)&^markURL != 0 || m.header(name).Hidden() || strings.EqualFold(name, grpc.DetailsField) {
+		marksOf(line)&^markURL != 0 || m.header(name).Hidden() || isEncoded(name, string(text)) {
 		return "", false
 	}
 	return string(bytes.Trim(text, " \t")), true

@@ -11,12 +11,28 @@ import (
 // IsGRPC reports whether the address is spoken to in gRPC, whose clients take other addresses than URLs.
 func (u URL) IsGRPC() bool { return strings.EqualFold(u.Transport, a2a.GRPC.String()) }
 
-// String returns the address for people. One of gRPC is named as such: few look like a URL.
+// String returns the address for people, without user information, query and fragment, which may hold secrets. An address
+// of gRPC is marked, since few look like a URL.
 func (u URL) String() string {
-	if u.IsGRPC() {
-		return u.Text + " (gRPC)"
+	text := u.Text
+	if i := strings.IndexAny(text, "?#"); i >= 0 {
+		text = text[:i]
 	}
-	return u.Text
+	lead, rest, isURL := strings.Cut(text, "//")
+	if !isURL {
+		lead, rest = "", text
+	} else {
+		lead += "//"
+	}
+	authority, path, hasPath := strings.Cut(rest, "/")
+	text = lead + authority[strings.LastIndexByte(authority, '@')+1:]
+	if hasPath {
+		text += "/" + path
+	}
+	if u.IsGRPC() {
+		text += " (gRPC)"
+	}
+	return text
 }
 
 // IsPath reports whether the address is a path alone, which leads to whoever was asked for the card.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"a2atap/replay/client"
+	"a2atap/replay/limits"
 )
 
 // Flags are the flags of a client.
@@ -26,6 +27,11 @@ type Flags struct {
 	NoCard     bool
 	Timeout    time.Duration
 	Vars       []string
+	Limits     limits.Limits // see cmd/internal/cli.RegisterLimits
+
+	// Verbatim keeps {{NAME}} in the URL as it is, for a URL that came from traffic and not from the user: expanding it
+	// would let recorded traffic read the environment.
+	Verbatim bool
 }
 
 // OAuthFlags say how to get tokens.

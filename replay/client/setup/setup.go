@@ -86,15 +86,18 @@ func (f *Flags) begin(w World, agent string) (*Setup, error) {
 	s := &Setup{
 		Options: client.Options{
 			Dialer: w.Dialer, Version: w.Version, Timeout: f.Timeout, A2AVersion: f.A2AVersion,
-			CredentialsTo: f.To,
+			CredentialsTo: f.To, Limits: f.Limits,
 		},
 		Mask: &Mask{}, Vars: vars, noCard: f.NoCard, chosen: client.REST10,
 	}
 	if err := checkCredentialsTo(f.To); err != nil {
 		return nil, err
 	}
-	if s.URL, err = vars.Text(strings.TrimPrefix(agent, "a2a:")); err != nil {
-		return nil, fmt.Errorf("URL: %w", err)
+	s.URL = strings.TrimPrefix(agent, "a2a:")
+	if !f.Verbatim {
+		if s.URL, err = vars.Text(s.URL); err != nil {
+			return nil, fmt.Errorf("URL: %w", err)
+		}
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 		password, _ := u.User.Password()

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/expect"
+	"a2atap/replay/limits"
+)
+
+// Whatever an agent sends, and however slowly, a call ends, and its error names the limit and the flag.
+func TestLimits(t *testing.T) {
+	const event = `data: {"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}` + "\n\n"
+	small := limits.Limits{Answer: 1 << 20, Events: 100, Values: 1000, Idle: 200 * time.Millisecond}
+	forever := func(ctx context.Context, w io.Writer, text string, pause time.Duration) {
+		for ctx.Err() == nil {
+			if _, err := io.WriteString(w, text); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+		}
+	}
+	answering := func(mediaType string, answer func(ctx context.Context, w io.Writer)) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", mediaType)
+			answer(r.Context(), w)
+		}
+	}
+	const stream, json = "text/event-stream", "application/json"
+	for name, test := range map[string]struct {
+		answer func(http.ResponseWriter, *http.Request)
+		want   string
+	}{
+		"endless stream": {
+			answering(stream, func(ctx context.Context, w io.Writer) { forever(ctx, w, event, 0) }),
+			"more than 100 events; --max-events allows more",
+		},
+		"endless event": {
+			answering(stream, func(ctx context.Context, w io.Writer) { forever(ctx, w, "data: "+strings.Repeat("x", 200_000)+"\n", 0) }),
+			"longer than 1048576 bytes; --max-answer allows more",
+		},
+		"silent stream": {
+			answering(stream, func(ctx context.Context, w io.Writer) { forever(ctx, w, event, time.Hour) }),
+			"brought no event for 200ms; --max-idle allows more",
+		},
+		"stream of pings": {
+			answering(stream, func(ctx context.Context, w io.Writer) { forever(ctx, w, ": ping\n\n", time.Millisecond) }),
+			"brought no event for 200ms; --max-idle allows more",
+		},
+		"event of many values": {
+			answering(stream, func(_ context.Context, w io.Writer) { fmt.Fprintf(w, "data: [%s0]\n\n", strings.Repeat("{},", 2000)) }),
+			"more than 1000 JSON values",
+		},
+		"head, then nothing": {
+			answering(json, func(ctx context.Context, w io.Writer) { forever(ctx, w, " ", time.Hour) }),
+			"(--timeout)",
+		},
+		"a byte now and then": {
+			answering(json, func(ctx context.Context, w io.Writer) { forever(ctx, w, " ", 10*time.Millisecond) }),
+			"(--timeout)",
+		},
+		"endless answer": {
+			answering(json, func(ctx context.Context, w io.Writer) { forever(ctx, w, strings.Repeat(" ", 1000), 0) }),
+			"longer than 1048576 bytes; --max-answer allows more",
+		},
+		"answer of many values": {
+			answering(json, func(_ context.Context, w io.Writer) { fmt.Fprintf(w, "[%s0]", strings.Repeat("{},", 2000)) }),
+			"more than 1000 JSON values",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := speak(t, agent(t, test.answer), REST10, Options{Limits: small, Timeout: 500 * time.Millisecond})
+			err := toTheEnd(c.Stream(t.Context(), Text("x"), SendOptions{}))
+			expect.ErrorHas(t, "", test.want, err)
+			if errors.Is(err, ErrCut) {
+				t.Errorf("%v: counts as cut by the agent", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+// Package limits bounds what an agent can make a client of a2atap receive, so that no agent costs it more than a known
+// amount of time and memory.
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Limits bound what one call receives. A member that is zero has its default.
+type Limits struct {
+	Answer int64         // bytes of one answer or one stream, its content coding removed; 16 MiB
+	Events int           // events of a stream; 50,000
+	Values int           // JSON values of one answer or one event; 500,000
+	Pages  int           // pages of a list; 1,000
+	Idle   time.Duration // between two events of a stream; 1 hour
+}
+
+// Event bounds the bytes of one event.
+const Event = 16 << 20
+
+// The flags that set a limit.
+const (
+	AnswerFlag = "max-answer"
+	EventsFlag = "max-events"
+	PagesFlag  = "max-pages"
+	IdleFlag   = "max-idle"
+)
+
+// OrDefaults returns the limits with the defaults of those that are not set.
+func (l Limits) OrDefaults() Limits {
+	return Limits{
+		Answer: cmp.Or(l.Answer, 16<<20), Events: cmp.Or(l.Events, 50_000), Values: cmp.Or(l.Values, 500_000),
+		Pages: cmp.Or(l.Pages, 1000), Idle: cmp.Or(l.Idle, time.Hour),
+	}
+}
+
+// A ReachedError says which limit a call has reached, and which flag raises the limit.
+type ReachedError struct {
+	What string // such as "the stream has more than 50000 events"
+	Flag string // without dashes; empty if no flag raises the limit
+}
+
+// Error names the limit and its flag.
+func (e *ReachedError) Error() string {
+	if e.Flag == "" {
+		return e.What
+	}
+	return e.What + "; --" + e.Flag + " allows more"
+}
+
+// TooLong returns the error of an answer that has more bytes than Answer.
+func (l Limits) TooLong() error {
+	return &ReachedError{fmt.Sprintf("the answer is longer than %d bytes", l.Answer), AnswerFlag}
+}
+
+// Silent returns the error of a stream that has brought no event for Idle.
+func (l Limits) Silent() error {
+	return &ReachedError{fmt.Sprintf("the stream brought no event for %v", l.Idle), IdleFlag}
+}
+
+// TooManyPages returns the error of a list that has more pages than Pages.
+func (l Limits) TooManyPages() error {
+	return &ReachedError{fmt.Sprintf("the list has more than %d pages", l.Pages), PagesFlag}
+}
+
+// ReadAll reads an answer that is not a stream. It fails with a ReachedError if the answer is longer than Answer.
+func (l Limits) ReadAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, l.Answer+1))
+	if err == nil && int64(len(data)) > l.Answer {
+		err = l.TooLong()
+	}
+	return data, err
+}
+
+// CheckValues returns a ReachedError for a JSON text that holds more values than Values. It counts what begins a value
+// outside strings, before anything is decoded, and takes no more memory than the text.
+func (l Limits) CheckValues(text []byte) error {
+	if len(text) <= l.Values {
+		return nil
+	}
+	n := 0
+	for i := 0; i < len(text) && n <= l.Values; i++ {
+		switch text[i] {
+		case '{', '[', ',':
+			n++
+		case '"':
+			i = stringEnd(text, i)
+		}
+	}
+	if n <= l.Values {
+		return nil
+	}
+	return &ReachedError{fmt.Sprintf("the answer holds more than %d JSON values", l.Values), ""}
+}
+
+// stringEnd returns the index of the quote that ends the string that begins at a quote.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return i
+}
+
+// A Meter counts what a stream brings. It is for one goroutine.
+type Meter struct {
+	Limits
+	bytes  int64
+	events int
+}
+
+// Bytes counts bytes of a stream, its content coding removed.
+func (m *Meter) Bytes(n int) error {
+	if m.bytes += int64(n); m.bytes > m.Answer {
+		return m.TooLong()
+	}
+	return nil
+}
+
+// Event counts an event.
+func (m *Meter) Event() error {
+	if m.events++; m.events > m.Events {
+		return &ReachedError{fmt.Sprintf("the stream has more than %d events", m.Events), EventsFlag}
+	}
+	return nil
+}
