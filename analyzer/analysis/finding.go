@@ -97,16 +97,23 @@ func (f *Finding) SaysMoreThan(g *Finding) bool {
 		slices.Contains(f.Also, g.Rule.ID) && f.Place.Covers(g.Place)
 }
 
-// Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation
-// and the place without its numbers.
-func (f *Finding) Fingerprint() string {
+// Fingerprint identifies the finding across captures: it depends on the rule, the side and the agent (of a notification:
+// its sender), the operation, and the place without its numbers.
+func (f *Finding) Fingerprint() string { return f.fingerprint(f.Programs().Agent) }
+
+// OldFingerprint returns the fingerprint that the finding had while the receiver of a notification counted as its agent.
+// For findings on calls it is the Fingerprint.
+func (f *Finding) OldFingerprint() string { return f.fingerprint(f.Link.Agent) }
+
+func (f *Finding) fingerprint(agent string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		f.Rule.ID, f.Side.String(), f.Link.Agent, f.Operation.String(), f.Place.shape(),
+		f.Rule.ID, f.Side.String(), agent, f.Operation.String(), f.Place.shape(),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// A Link is a pair client → agent.
+// A Link is a pair of programs: Client sends HTTP requests to Agent. On a notification the Client is the agent of the
+// protocol, and the Agent its receiver: see Programs.
 type Link struct{ Client, Agent string }
 
 // String returns the link as machine output writes it: client->agent.

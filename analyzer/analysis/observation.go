@@ -18,7 +18,7 @@ const (
 	StreamEnded                   // an event stream is over, or the capture ended before it
 	CardSeen                      // an agent card came with an answer
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
-	WebhookSeen                   // a notification was delivered to a webhook, and answered
+	WebhookSeen                   // a notification was sent to a webhook, and answered or given up
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
 	CallEnded                     // a call, the fetch of a card or a notification is over; End says how. In all dialects if in none
 	ForeignSeen                   // a later event that is in none of the dialects of its request, in these

@@ -2,7 +2,7 @@
 // replay, probe and package analyzertest.
 //
 // A baseline is a JSON file that people read, edit and commit. A finding is recognised by its fingerprint: rule, who
-// broke it, the agent, the operation, and the place without its numbers. A capture made tomorrow has the same ones. A
+// broke it, the agent, which sends notifications, the operation, and the place without its numbers. A capture made tomorrow has the same ones. A
 // failed call is recognised by its own: the agent, the operation, the binding, the error's name and code, and what it
 // says without words that have numbers; and by its client. A failure of probe is recognised by the test's name, or by a
 // pattern. An entry may say why it is there, and until when.
@@ -153,6 +153,9 @@ func (b *Baseline) find(f *analysis.Finding) *Entry {
 	}
 	i, ok := b.index[f.Fingerprint()]
 	if !ok {
+		i, ok = b.index[f.OldFingerprint()]
+	}
+	if !ok {
 		return nil
 	}
 	b.Known[i].seen++
@@ -167,7 +170,7 @@ func (b *Baseline) Accept(f *analysis.Finding) {
 	}
 	b.index[f.Fingerprint()] = len(b.Known)
 	b.Known = append(b.Known, Entry{
-		Fingerprint: f.Fingerprint(), Rule: f.Rule.ID, Side: f.Side.String(), Agent: f.Link.Agent,
+		Fingerprint: f.Fingerprint(), Rule: f.Rule.ID, Side: f.Side.String(), Agent: f.Programs().Agent,
 		Operation: f.Operation.String(),
 		Place:     f.Place.String(), Message: f.Message(), seen: 1,
 	})
@@ -198,23 +201,27 @@ func (b *Baseline) AcceptCalls(f *judgment.FailedCalls) {
 	}
 	if len(entries) == 0 {
 		b.Known = append(b.Known, Entry{
-			Fingerprint: f.Fingerprint(), Error: strings.TrimSpace(f.Code + " " + f.Error), Client: f.Link.Client,
-			Agent: f.Link.Agent, Operation: f.Operation, Message: f.Text, seen: 1,
+			Fingerprint: f.Fingerprint(), Error: strings.TrimSpace(f.Code + " " + f.Error), Client: f.Programs().Client,
+			Agent: f.Programs().Agent, Operation: f.Operation, Message: f.Text, seen: 1,
 		})
 	}
 }
 
 // calls returns the entries of failed calls.
 func (b *Baseline) calls(f *judgment.FailedCalls) (list []*Entry) {
-	fingerprint := f.Fingerprint()
+	now, old := f.Fingerprint(), f.OldFingerprint()
 	for i := range b.Known {
 		e := &b.Known[i]
-		if e.Fingerprint == fingerprint && (e.Client == "" || f.Link.Client == "" || e.Client == f.Link.Client) {
+		if e.Fingerprint == now && e.isOf(f.Programs().Client) || e.Fingerprint == old && e.isOf(f.Link.Client) {
 			list = append(list, e)
 		}
 	}
 	return list
 }
+
+// isOf reports whether an entry is about calls of a client. Entries without a client are about all, and a client without
+// a name may be any.
+func (e *Entry) isOf(client string) bool { return e.Client == "" || client == "" || e.Client == client }
 
 // A Test is one that an agent was put to.
 type Test struct{ Agent, Name string }
@@ -291,7 +298,7 @@ func (b *Baseline) Stale(coverage []judgment.Coverage, calls []judgment.Calls, p
 
 func observed(coverage []judgment.Coverage, e *Entry) bool {
 	return slices.ContainsFunc(coverage, func(c judgment.Coverage) bool {
-		return c.Rule.ID == e.Rule && c.Link.Agent == e.Agent && c.Applied > 0
+		return c.Rule.ID == e.Rule && (c.Programs().Agent == e.Agent || c.Link.Agent == e.Agent) && c.Applied > 0
 	})
 }
 

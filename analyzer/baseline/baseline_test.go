@@ -48,6 +48,33 @@ func TestAcceptedIsKnown(t *testing.T) {
 	}
 }
 
+// A finding on a notification is known by its sender, and by entries of the time when the receiver counted as the agent.
+// So are notifications that failed.
+func TestNotificationIsKnownBySender(t *testing.T) {
+	f := finding(echo, 3, "booker")
+	f.Operation, f.Link = a2a.Webhook, analysis.Link{Client: "booker", Agent: "planner"}
+	failed := &judgment.FailedCalls{
+		Exchange: 3, Link: f.Link, Operation: a2a.Webhook.String(), Error: "HTTP 401", Text: "Unauthorized", Count: 1,
+	}
+	b := &baseline.Baseline{}
+	b.Accept(f)
+	b.AcceptCalls(failed)
+	for _, e := range b.Known {
+		if e.Agent != "booker" {
+			t.Errorf("%s is of %s, want booker", e.String(), e.Agent)
+		}
+	}
+	old := &baseline.Baseline{Known: []baseline.Entry{
+		{Fingerprint: f.OldFingerprint()},
+		{Fingerprint: failed.OldFingerprint(), Error: "HTTP 401", Client: "booker", Agent: "planner"},
+	}}
+	for name, known := range map[string]*baseline.Baseline{"new": b, "old": old} {
+		if !known.Knows(f) || !known.KnowsCalls(failed) {
+			t.Errorf("a %s baseline does not know the notification", name)
+		}
+	}
+}
+
 // An entry is stale if its rule was observed on its agent and no finding came of it. What was not observed tells
 // nothing.
 func TestStale(t *testing.T) {

@@ -1,7 +1,6 @@
 package judgment
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -20,8 +19,9 @@ import (
 const (
 	maxShown = 10_000 // tasks that agents have shown
 	maxLeft  = 10_000 // streams that ended, or were open at the end, while their task was at work
-	maxHooks = 1000   // links with notifications
-	maxWays  = 10     // in which notifications of a link are refused
+	maxSent  = 10_000 // notifications that receivers accepted, and as many attempts that they did not
+
+	maxReceivers = 1000 // links on which they accepted some
 )
 
 // LeftAtWork is the name of the failure of a stream that ended while its task was at work, when nobody resumed it or
@@ -36,17 +36,11 @@ type Account struct {
 	gaps   []NotSeen
 	shown  *recent.Map[analysis.TaskKey, bool]        // whether the task was shown with an end
 	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
-	hooks  map[analysis.Link]*hook                    // by agent and receiver
+	sent   deliveries
 	worked workedOn
 	told   refusals
 	// by the exchange that was taken last, for another link
 	changed []Calls
-}
-
-// A hook is what became of the notifications of a link.
-type hook struct {
-	taken   bool     // one was
-	refused failures // as long as none was
 }
 
 // Take counts an exchange that is over, or open at the end of the record. It returns what it adds to the calls of its
@@ -85,7 +79,10 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 	}
 	if s.Operation == a2a.Webhook {
-		a.notified(s)
+		a.sent.take(s)
+		if openAtEnd(s) && !s.Outcome.Known() {
+			a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: openWhenEnded, Exchange: s.Seq, Count: 1})
+		}
 	}
 	a.tasks(&c, s)
 	if !s.Call {
@@ -151,7 +148,7 @@ func whyUnknown(s *summary.Summary) string {
 	switch {
 	case s.Outcome.Known() || s.Missing != "":
 	case openAtEnd(s):
-		return "it was open when the recording ended"
+		return openWhenEnded
 	case s.Status >= 300 && s.Status < 400:
 		why := fmt.Sprintf("status %d leads its client elsewhere", s.Status)
 		if s.Said != "" {
@@ -161,6 +158,9 @@ func whyUnknown(s *summary.Summary) string {
 	}
 	return ""
 }
+
+// openWhenEnded is NotSeen.Why of an exchange that had no end of its own.
+const openWhenEnded = "it was open when the recording ended"
 
 // openAtEnd reports whether an exchange had no end of its own.
 func openAtEnd(s *summary.Summary) bool {
@@ -211,29 +211,6 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	default:
 		c.Add(m.Outcome)
 		a.failed.add(f)
-	}
-}
-
-// notified notes whether a notification was taken. Where none of a link is, they have failed; where some are, agents
-// repeat those that were refused.
-func (a *Account) notified(s *summary.Summary) {
-	h := a.hooks[s.Link]
-	if h == nil && len(a.hooks) < maxHooks {
-		if a.hooks == nil {
-			a.hooks = make(map[analysis.Link]*hook)
-		}
-		h = &hook{}
-		a.hooks[s.Link] = h
-	}
-	switch {
-	case h == nil || h.taken:
-	case s.Status >= 200 && s.Status < 300:
-		h.taken, h.refused = true, failures{}
-	case s.Status >= 300 && s.Missing == "" && s.Life == capture.StateClosed && len(h.refused.list) < maxWays:
-		h.refused.add(FailedCalls{
-			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Operation.String(),
-			Error: fmt.Sprintf("HTTP %d", s.Status), Text: cmp.Or(s.Said, http.StatusText(s.Status)), Count: 1,
-		})
 	}
 }
 
@@ -315,15 +292,11 @@ func failureText(s *summary.Summary) string {
 // Close ends the account: no exchange follows. It returns what that changes of the calls of links.
 func (a *Account) Close() []Calls {
 	var changes []Calls
-	for _, h := range a.hooks {
-		for _, f := range h.refused.list {
-			changes = append(changes, Calls{
-				Link: f.Link, Made: f.Count, Failed: f.Count, Failures: map[string]int{f.Error: f.Count},
-			})
-			a.failed.add(f)
-		}
+	for _, f := range a.sent.failed() {
+		a.failed.add(f)
 	}
-	a.hooks = nil
+	changes = append(changes, a.sent.calls()...)
+	a.sent = deliveries{}
 	if gap := a.worked.atWork(); gap.Count > 0 {
 		a.gaps = addGap(a.gaps, gap)
 	}

@@ -220,23 +220,34 @@ func TestFailedAlike(t *testing.T) {
 	}
 }
 
-// Notifications have failed where a webhook takes none of them; where it takes one, agents repeat what it refused.
+// A notification has failed if its receiver never accepts it. One that is repeated and then accepted has not, and
+// neither has one that is refused after it was accepted.
 func TestRefusedNotifications(t *testing.T) {
-	notify := func(status int) summary.Summary {
-		s := call(a2a.Webhook, "t1")
-		s.Call, s.Push, s.Status, s.Outcome = false, true, status, analysis.Outcome{}
+	notify := func(task, outcome string) summary.Summary {
+		s := call(a2a.Webhook, task)
+		s.Call, s.Push, s.Outcome = false, true, analysis.Outcome{Failure: outcome, Succeeded: outcome == ""}
 		return s
 	}
-	refused, failed := take(notify(401), notify(503), notify(401))
-	if refused.Made != 3 || refused.Failed != 3 || len(failed) != 2 {
-		t.Errorf("of three that are refused %d of %d have failed: %q", refused.Failed, refused.Made, failed)
-	}
-	taken, failed := take(notify(503), notify(200), notify(503))
-	if taken.Made != 0 || len(failed) != 0 {
-		t.Errorf("a webhook that takes some: %d calls, %q", taken.Made, failed)
-	}
-	if unknown, _ := take(notify(0)); unknown.Made != 0 {
-		t.Errorf("without an answer: %d calls", unknown.Made)
+	unknown := notify("t1", "")
+	unknown.Outcome = analysis.Outcome{}
+	for _, test := range []struct {
+		name         string
+		list         []summary.Summary
+		made, failed int
+		groups       int
+	}{
+		{"all refused", []summary.Summary{notify("t1", "HTTP 401"), notify("t1", "HTTP 503"), notify("t1", "HTTP 401")}, 3, 3, 2},
+		{"repeated", []summary.Summary{notify("t1", "HTTP 503"), notify("t1", "reset"), notify("t1", "")}, 0, 0, 0},
+		{"refused after it was accepted", []summary.Summary{notify("t1", ""), notify("t1", "HTTP 410")}, 0, 0, 0},
+		{"another one accepted", []summary.Summary{notify("t1", "truncated"), notify("t2", "")}, 2, 1, 1},
+		{"accepted", []summary.Summary{notify("t1", ""), notify("t2", "")}, 0, 0, 0},
+		{"without a known outcome", []summary.Summary{unknown}, 0, 0, 0},
+	} {
+		counted, failed := take(test.list...)
+		if counted.Made != test.made || counted.Failed != test.failed || len(failed) != test.groups {
+			t.Errorf("%s: %d of %d failed, in %q; want %d of %d, in %d groups", test.name, counted.Failed, counted.Made, failed,
+				test.failed, test.made, test.groups)
+		}
 	}
 }
 

@@ -52,11 +52,22 @@ func (f *FailedCalls) join(other *FailedCalls) {
 	}
 }
 
-// Fingerprint identifies the failure across captures and clients: it depends on the agent, the binding, what was asked,
-// and the error with its code and what it says, but for words with numbers.
-func (f *FailedCalls) Fingerprint() string {
+// Programs returns which program plays which part in the calls, or notifications, that failed.
+func (f *FailedCalls) Programs() analysis.Programs {
+	return f.Link.Programs(a2a.OperationOf(f.Operation))
+}
+
+// Fingerprint identifies the failure across captures and clients: it depends on the agent, which sends notifications, the
+// binding, what was asked, and the error with its code and what it says, but for words with numbers.
+func (f *FailedCalls) Fingerprint() string { return f.fingerprint(f.Programs().Agent) }
+
+// OldFingerprint returns the fingerprint of the time when the receiver of a notification counted as its agent. For calls
+// it is the Fingerprint.
+func (f *FailedCalls) OldFingerprint() string { return f.fingerprint(f.Link.Agent) }
+
+func (f *FailedCalls) fingerprint(agent string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		"call", f.Link.Agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(f.Text),
+		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(f.Text),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

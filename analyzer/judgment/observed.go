@@ -12,12 +12,22 @@ import (
 )
 
 // A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
-// none: it was not observed, which is not the same as kept.
+// none: it was not observed, which is not the same as kept. Notifications of a link are counted apart from its calls,
+// since they tell of another agent.
 type Coverage struct {
-	Rule    *analysis.Rule
-	Link    analysis.Link
-	Applied int
-	Broken  int
+	Rule          *analysis.Rule
+	Link          analysis.Link
+	Notifications bool
+	Applied       int
+	Broken        int
+}
+
+// Programs returns which program plays which part in the exchanges that are counted.
+func (c *Coverage) Programs() analysis.Programs {
+	if c.Notifications {
+		return c.Link.Programs(a2a.Webhook)
+	}
+	return c.Link.Programs(a2a.NoOperation)
 }
 
 // Counts says how much was looked at.

@@ -80,16 +80,15 @@ func (r *Result) Add(other *Result) {
 }
 
 func (r *Result) addCoverage(other []Coverage) {
-	type key struct {
-		rule *analysis.Rule
-		link analysis.Link
+	key := func(c Coverage) Coverage {
+		return Coverage{Rule: c.Rule, Link: c.Link, Notifications: c.Notifications}
 	}
-	known := make(map[key]int, len(r.Coverage))
+	known := make(map[Coverage]int, len(r.Coverage))
 	for i, c := range r.Coverage {
-		known[key{c.Rule, c.Link}] = i
+		known[key(c)] = i
 	}
 	for _, c := range other {
-		i, ok := known[key{c.Rule, c.Link}]
+		i, ok := known[key(c)]
 		if !ok {
 			r.Coverage = append(r.Coverage, c)
 			continue
@@ -291,8 +290,8 @@ type revision struct {
 // Add counts a finding, in the place of those that it revises.
 func (l *Ledger) Add(f *analysis.Finding) {
 	l.Found[f.Severity]++
-	if f.Rule.Critical && !slices.Contains(l.Critical, f.Link.Agent) {
-		l.Critical = append(l.Critical, f.Link.Agent)
+	if agent := f.Programs().Agent; f.Rule.Critical && !slices.Contains(l.Critical, agent) {
+		l.Critical = append(l.Critical, agent)
 	}
 	if !f.Rule.Revises {
 		l.settle(f)

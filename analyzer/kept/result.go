@@ -20,6 +20,7 @@ func (c codec) result(r *judgment.Result) {
 	each(c, &r.Coverage, func(v *judgment.Coverage) {
 		c.rule(&v.Rule)
 		c.link(&v.Link)
+		c.flags(&v.Notifications)
 		c.small(&v.Applied, &v.Broken)
 	})
 	each(c, &r.Calls, func(v *judgment.Calls) {

@@ -85,7 +85,7 @@ func Run(ctx context.Context, rules []*analysis.Rule, src capture.Source, o Opti
 // It is -1 if there is none.
 func (o *Options) choose(findings []analysis.Finding) int {
 	chosen := func(f *analysis.Finding) bool {
-		return (o.Agent == "" || f.Link.Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)
+		return (o.Agent == "" || f.Programs().Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)
 	}
 	at := slices.IndexFunc(findings, func(f analysis.Finding) bool { return f.Rule.ID == o.Rule && chosen(&f) })
 	if at >= 0 {

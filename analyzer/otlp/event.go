@@ -108,6 +108,7 @@ func findingAttributes(f *analysis.Finding) []*keyValue {
 	a.text("a2atap.rule", f.Rule.ID)
 	a.text("a2atap.severity", f.Severity.String())
 	a.text("a2atap.side", f.Side.String())
+	a.text("a2atap.program", f.Program())
 	a.text("a2atap.place", f.Place.String())
 	a.text("a2atap.message", analysis.Clean(credential.WithoutUserinfo(f.Message())))
 	a.texts("a2atap.sections", f.Sections())

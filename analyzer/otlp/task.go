@@ -57,12 +57,10 @@ func (t *Tasks) Event(v *summary.Event) *Task {
 
 // Ended takes an exchange that is over, and returns what Event does.
 func (t *Tasks) Ended(x *summary.Summary) *Task {
-	key := taskKey{x.Link.Agent, x.Task}
-	if x.Asked == a2a.Webhook.String() { // the agent whose task it is calls
-		key.agent = x.Link.Client
-	} else if !x.Call {
+	if !x.Call && x.Operation != a2a.Webhook {
 		return nil
 	}
+	key := taskKey{x.Programs().Agent, x.Task}
 	_, known := t.tasks.Get(key)
 	switch made := x.Call && x.State.Known(); { // an id that a client asks for may be that of no task
 	case !known && !made:

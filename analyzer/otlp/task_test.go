@@ -48,7 +48,7 @@ func TestTasks(t *testing.T) {
 	stream.Events = 3
 	notified := answered(6, "receiver", "t2", a2a.Completed)
 	notified.Link = analysis.Link{Client: "a", Agent: "receiver"}
-	notified.Call, notified.Asked = false, a2a.Webhook.String()
+	notified.Call, notified.Operation = false, a2a.Webhook
 	unknown := answered(8, "a", "t4", a2a.NoState)
 
 	note(tasks.Event(streamed(1, "a", "t1", a2a.Submitted)))

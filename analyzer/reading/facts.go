@@ -16,6 +16,16 @@ type Facts struct {
 	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
 	Marked   bool
 	Failed   bool // as its summary says: analysis.Summary.Failed
+	// The exchange is known to be a notification by the address that it went to, which the reading alone does not know.
+	Notification bool
+}
+
+// Operation returns what the request asks.
+func (f Facts) Operation() a2a.Operation {
+	if f.Notification {
+		return a2a.Webhook
+	}
+	return f.Call.Asks()
 }
 
 // Values implements filter.Facts.
@@ -57,10 +67,11 @@ func (f Facts) Values(key string) []string {
 
 // operations returns the operation's name and what the request calls it.
 func (f Facts) operations() []string {
-	if f.Call.Asks() == a2a.NoOperation {
+	op := f.Operation()
+	if op == a2a.NoOperation {
 		return some(f.Call.Method)
 	}
-	return some(f.Call.Asks().String(), f.Call.Method)
+	return some(op.String(), f.Call.Method)
 }
 
 // eventNames are what updates are called on the wire of each dialect, and for short.
@@ -112,7 +123,7 @@ func (f Facts) properties() []string {
 	if f.Failed {
 		words = append(words, "failed")
 	}
-	if f.Call.Operation == a2a.Webhook || f.Call.PushConfig.Exists() {
+	if f.Operation() == a2a.Webhook || f.Call.PushConfig.Exists() {
 		words = append(words, "push")
 	}
 	if f.Card != nil || f.Call.Operation == a2a.GetCard || f.Call.Operation == a2a.GetExtendedCard {

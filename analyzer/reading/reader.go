@@ -60,6 +60,7 @@ func (r *Reader) readRequest(reading *Reading, x *capture.Exchange, parsed *capt
 	if p.Text == nil {
 		p.Text, _ = x.Request.Body.Decode(p.Head)
 	}
+	reading.delivered = x.Client.ByWebhook()
 	reading.asked(&p, r.knownOf(x, p.Head))
 }
 

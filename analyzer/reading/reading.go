@@ -33,7 +33,8 @@ type Reading struct {
 	Errors   []*a2a.Error
 	Card     *a2a.Card // that the answer holds, or nil
 
-	brief bool // messages, states and roles are not noted
+	brief     bool // messages, states and roles are not noted
+	delivered bool // it came to an address that was made for the notifications of one agent
 }
 
 // An EventReading is what one event of a stream holds.
@@ -51,7 +52,7 @@ func Read(x *capture.Exchange) *Reading {
 }
 
 func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
-	r := &Reading{}
+	r := &Reading{delivered: x.Client.ByWebhook()}
 	body, _ := x.Request.Body.Decode(head)
 	r.asked(&capture.Parsed{Head: head, Text: body}, known)
 	r.unreadable(head, body)
@@ -80,6 +81,7 @@ func (r *Reading) unreadable(head *capture.Head, body []byte) {
 func (r *Reading) asked(p *capture.Parsed, known a2a.Known) {
 	r.Call = a2a.DecodeRequest(a2a.Request{
 		Method: p.Head.Method, Target: p.Head.Target, Header: p.Head.Fields.Get, Body: p.Text, Doc: p.Doc,
+		ForWebhook: r.delivered,
 	}, known)
 	r.Dialects = r.Call.Dialects
 	r.request()

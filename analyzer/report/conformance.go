@@ -223,12 +223,12 @@ func tallies(r *judgment.Result) map[string]agentTally {
 		return t
 	}
 	for _, c := range r.Coverage {
-		of(c.Link.Agent).applied[c.Rule.ID] += c.Applied
+		of(c.Programs().Agent).applied[c.Rule.ID] += c.Applied
 	}
 	counted := r.Counted()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		t := of(counted(f.Link).Agent)
+		t := of(counted(f.Link).Programs(f.Operation).Agent)
 		t.applied[f.Rule.ID]++
 		for _, id := range append([]string{f.Rule.ID}, f.Also...) { // what it covers is broken too
 			if w := t.worst[id]; w == nil || weight(f) > weight(w) {

@@ -58,7 +58,7 @@ func Findings(list []analysis.Finding, paint func(Ink, string) string) string {
 }
 
 // groups returns findings by rule, severity and side, the worst groups first, else in the order of their first
-// findings. Those of which no side is at fault that a link names are also told apart by their links.
+// findings. Those of which no side is at fault that has a name are also told apart by their links.
 func groups(list []analysis.Finding) [][]*analysis.Finding {
 	type key struct {
 		rule     string
@@ -72,7 +72,7 @@ func groups(list []analysis.Finding) [][]*analysis.Finding {
 	}
 	all := grouped(each, func(f *analysis.Finding) key {
 		k := key{rule: f.Rule.ID, severity: f.Severity, side: f.Side}
-		if nameOf(f) == "" {
+		if f.Program() == "" {
 			k.link = f.Link
 		}
 		return k
@@ -114,8 +114,8 @@ func culprits(g []*analysis.Finding) string {
 // namesOf returns the names of who broke the rule of a group, each once.
 func namesOf(g []*analysis.Finding) []string {
 	var names []string
-	for _, of := range grouped(g, nameOf) {
-		if name := nameOf(of[0]); name != "" {
+	for _, of := range grouped(g, (*analysis.Finding).Program) {
+		if name := of[0].Program(); name != "" {
 			names = append(names, analysis.Clean(name))
 		}
 	}
@@ -213,7 +213,7 @@ func (t *findingsText) also(first *analysis.Finding, rest []*analysis.Finding, n
 	}
 	whose := [][]*analysis.Finding{same}
 	if named {
-		whose = grouped(same, nameOf)
+		whose = grouped(same, (*analysis.Finding).Program)
 	}
 	for i, list := range whose {
 		if len(list) == 0 {
@@ -271,7 +271,7 @@ func who(f *analysis.Finding, named bool) string {
 	if !named {
 		return ""
 	}
-	return " (" + analysis.Clean(nameOf(f)) + ")"
+	return " (" + analysis.Clean(f.Program()) + ")"
 }
 
 // grouped returns findings by what a function says of them, in the order of their first ones.

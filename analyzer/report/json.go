@@ -34,6 +34,7 @@ type Finding struct {
 	Level       string   `json:"level"`
 	Severity    string   `json:"severity"`
 	Side        string   `json:"side"`
+	Program     string   `json:"program,omitempty"` // that broke the rule; absent if no program is at fault
 	Dialect     string   `json:"dialect"`
 	Binding     string   `json:"binding"`
 	Link        string   `json:"link"`
@@ -59,6 +60,8 @@ type Coverage struct {
 	Link    string `json:"link"`
 	Applied int    `json:"applied"`
 	Broken  int    `json:"broken"`
+
+	Notifications bool `json:"notifications,omitempty"` // it counts notifications, whose sender is the agent; else calls
 }
 
 // A Calls is how the calls of one link came out, as JSON.
@@ -129,7 +132,7 @@ func JSON(w io.Writer, whole *Report) error {
 		doc.Findings = append(doc.Findings, JSONFinding(&r.Findings[i]))
 	}
 	for _, c := range r.Coverage {
-		doc.Coverage = append(doc.Coverage, Coverage{c.Rule.ID, c.Link.String(), c.Applied, c.Broken})
+		doc.Coverage = append(doc.Coverage, Coverage{c.Rule.ID, c.Link.String(), c.Applied, c.Broken, c.Notifications})
 	}
 	for i := range r.Calls {
 		c := r.Calls[i].Settled()
@@ -183,6 +186,7 @@ func JSONFinding(f *analysis.Finding) Finding {
 	}
 	return Finding{
 		Rule: f.Rule.ID, Level: f.Rule.Level.String(), Severity: f.Severity.String(), Side: f.Side.String(),
+		Program: f.Program(),
 		Dialect: f.Dialects.String(), Binding: f.Binding.String(), Link: f.Link.String(), Capture: f.Capture,
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Wanted(), Message: f.Message(), Sections: f.Sections(), Also: also,

@@ -30,7 +30,7 @@ func TestJSON(t *testing.T) {
 	for _, f := range doc["findings"].([]any) {
 		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange",
 			"exchangeId",
-			"place", "seen", "expected", "message", "sections", "also", "fingerprint")
+			"place", "program", "seen", "expected", "message", "sections", "also", "fingerprint")
 		finding := f.(map[string]any)
 		oneOf(t, finding, "level", "MUST", "SHOULD", "MAY", "ADVICE")
 		oneOf(t, finding, "severity", "error", "warning", "note")

@@ -208,7 +208,7 @@ func mdFindings(b *strings.Builder, r *judgment.Result) {
 
 // mdPlaces lists the places of findings, with the names of those who are at fault where there are several.
 func mdPlaces(list []*analysis.Finding, captures bool) string {
-	whose := grouped(list, nameOf)
+	whose := grouped(list, (*analysis.Finding).Program)
 	var all []string
 	for _, of := range whose {
 		most := max(2, maxCells/len(whose))
@@ -225,7 +225,7 @@ func mdPlaces(list []*analysis.Finding, captures bool) string {
 		}
 		words := strings.Join(cells, ", ")
 		if len(whose) > 1 {
-			words += " (" + markup.Text(nameOf(of[0])) + ")"
+			words += " (" + markup.Text(of[0].Program()) + ")"
 		}
 		if all = append(all, words); len(all) == maxCells && len(whose) > maxCells {
 			all = append(all, fmt.Sprintf("and of %d more", len(whose)-maxCells))

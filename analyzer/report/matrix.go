@@ -18,7 +18,7 @@ type matrix struct {
 
 // A cell is what was found on one link.
 type cell struct {
-	observed int // rules that applied
+	observed map[*analysis.Rule]bool // rules that applied
 	found    [analysis.Error + 1]int
 	unproved bool // no call is known to have succeeded
 }
@@ -28,14 +28,14 @@ func newMatrix(r *judgment.Result) *matrix {
 	clients, agents := make(map[string]bool), make(map[string]bool)
 	at := func(l analysis.Link) *cell {
 		if m.cells[l] == nil {
-			m.cells[l] = &cell{}
+			m.cells[l] = &cell{observed: make(map[*analysis.Rule]bool)}
 			clients[l.Client], agents[l.Agent] = true, true
 		}
 		return m.cells[l]
 	}
 	for _, c := range r.Coverage {
 		if c.Link.Agent != "" && c.Applied > 0 {
-			at(c.Link).observed++
+			at(c.Link).observed[c.Rule] = true
 		}
 	}
 	counted := r.Counted()
@@ -71,7 +71,7 @@ func (m *matrix) text(client, agent string) string {
 		found = append(found, "no call succeeded")
 	}
 	if found == nil {
-		return fmt.Sprintf("ok (%d)", c.observed)
+		return fmt.Sprintf("ok (%d)", len(c.observed))
 	}
 	return strings.Join(found, ", ")
 }

@@ -34,10 +34,12 @@ func ObservedOn(r *judgment.Result, rules []*analysis.Rule) []Observed {
 				Link: c.Link, Rules: make(map[*analysis.Rule]judgment.Coverage), of: len(rules), calls: callsOf(r, c.Link),
 			})
 		}
-		list[i].Rules[c.Rule] = c
-		if c.Broken > 0 {
+		seen := list[i].Rules[c.Rule]
+		if c.Broken > 0 && seen.Broken == 0 {
 			list[i].Broken++
 		}
+		c.Applied, c.Broken = c.Applied+seen.Applied, c.Broken+seen.Broken
+		list[i].Rules[c.Rule] = c
 	}
 	slices.SortFunc(list, func(a, b Observed) int { return strings.Compare(a.Link.String(), b.Link.String()) })
 	return list

@@ -183,7 +183,7 @@ func sarifFinding(f *analysis.Finding, index int) sarifResult {
 		}},
 		Fingerprints: map[string]string{"a2atap/v1": f.Fingerprint()},
 		Properties: sarifProperties{
-			"link": f.Link.String(), "side": f.Side.String(), "operation": f.Operation.String(),
+			"link": f.Link.String(), "side": f.Side.String(), "program": f.Program(), "operation": f.Operation.String(),
 			"exchangeId": f.ExchangeID.String(), "also": append([]string{}, f.Also...),
 		},
 	}

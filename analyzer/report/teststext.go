@@ -47,7 +47,7 @@ func (r *Report) othersText(b *strings.Builder) {
 func (r *Report) findingsOf(chosen func(agent string) bool) []analysis.Finding {
 	var list []analysis.Finding
 	for i := range r.Result.Findings {
-		if chosen(r.Result.Findings[i].Link.Agent) {
+		if chosen(r.Result.Findings[i].Programs().Agent) {
 			list = append(list, r.Result.Findings[i])
 		}
 	}
@@ -110,7 +110,7 @@ func (r *Report) suiteText(b *strings.Builder, s *Suite) {
 	}
 	applied := make(map[string]bool)
 	for _, c := range r.Result.Coverage {
-		if c.Link.Agent == s.Agent && c.Applied > 0 {
+		if c.Programs().Agent == s.Agent && c.Applied > 0 {
 			applied[c.Rule.ID] = true
 		}
 	}

@@ -52,25 +52,17 @@ func blame(f *analysis.Finding) string {
 	return ""
 }
 
-// culprit says who broke the rule: the side, and its name on the link where it has one.
+// culprit says who broke the rule: the side, and the name of its program where it has one.
 func culprit(f *analysis.Finding) string {
-	side, name := f.Side.String(), nameOf(f)
-	if name == "" || name == side {
+	side, name := f.Side.String(), f.Program()
+	if name == "" || name == side || f.Operation == a2a.Webhook && isUnnamed(f.Link) {
 		return side
 	}
 	return side + " " + analysis.Clean(name)
 }
 
-// nameOf returns the name of who broke the rule; empty if the link has none of that side.
-func nameOf(f *analysis.Finding) string {
-	switch f.Side {
-	case a2a.Agent:
-		return f.Link.Agent
-	case a2a.Client:
-		return f.Link.Client
-	}
-	return ""
-}
+// isUnnamed reports whether programs have the names that transcripts give to those without one.
+func isUnnamed(l analysis.Link) bool { return l == analysis.Link{Client: "client", Agent: "agent"} }
 
 // Text writes a result for people: the findings as Findings does, and then what was observed on each link. Of agents that were asked actively it says how that came out.
 func Text(w io.Writer, whole *Report) error {

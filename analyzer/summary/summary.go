@@ -86,6 +86,9 @@ type Summary struct {
 	Notes     []string // what the recorder has to say about it
 }
 
+// Programs returns which program plays which part in the exchange.
+func (s *Summary) Programs() analysis.Programs { return s.Link.Programs(s.Operation) }
+
 // A Member is one call of a JSON-RPC batch.
 type Member struct {
 	Asked     string // an operation, or a method in quotes
@@ -188,7 +191,7 @@ func (s *Summary) Faulted() string {
 		return ""
 	}
 	side := s.Fault.Side
-	if s.Operation == a2a.Webhook && side == "agent" { // who is asked there, which is no agent
+	if s.Programs().Receiver != "" && side == "agent" { // who is asked there, which is no agent
 		side = a2a.Receiver.String()
 	}
 	return strings.TrimSuffix(s.Fault.Kind+" by "+side, " by ")

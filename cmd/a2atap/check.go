@@ -53,7 +53,7 @@ nothing was judged, nothing matches --filter and --agent, or at least half of a 
 	f.StringVar(&o.MinSeverity, "min-severity", "note",
 		"print only findings of this `SEVERITY` or worse: error, warning or note; all are counted")
 	f.StringVar(&o.Filter, "filter", "", "report only findings in exchanges that match `EXPR`; all are judged")
-	f.StringVar(&o.Agent, "agent", "", "report only on the agent `NAME`")
+	f.StringVar(&o.Agent, "agent", "", "report only on the agent `NAME`: calls to it, and notifications that it sends")
 	f.StringSliceVar(&o.Only, "rule", nil, "report only on the rule `ID`; * matches any text; repeatable")
 	f.StringSliceVar(&o.Not, "no-rule", nil, "do not report on the rule `ID`; * matches any text; repeatable")
 	o.Baseline.Register(f, "findings and failed calls")

@@ -185,11 +185,11 @@ right? Its first word is
 
 A call failed if the agent answered with an error or not at all, or over JSON-RPC without an envelope or with the id of
 another call, or if its stream ended while the task was at work and nobody resumed it or asked for the task afterwards;
-so did notifications of which their webhook took none. It was refused, which is not a failure, if the agent said in the
-words of the protocol what cannot be done, and another call of the same link succeeded: a task that it never showed is
-not there, a task that has ended cannot be canceled, or the operation is not offered. Who asks the same of the same
-task three times, is told the same, and never gets it, was not refused: these calls failed. Each call of a batch
-counts.
+so did a notification that its receiver never accepted: it answered with another status than 2xx, closed, reset, or
+could not be reached. It was refused, which is not a failure, if the agent said in the words of the protocol what cannot
+be done, and another call of the same link succeeded: a task that it never showed is not there, a task that has ended
+cannot be canceled, or the operation is not offered. Who asks the same of the same task three times, is told the same,
+and never gets it, was not refused: these calls failed. Each call of a batch counts.
 
 A task failed if it ended as failed or rejected, or as canceled though its client neither canceled it nor left nor sent
 it another message. It counts once, wherever its end is shown, and not if it had ended before anybody sent it, streamed

@@ -16,6 +16,10 @@ type Request struct {
 	HasBody  bool                     // there was one, kept or not
 	BodyKept bool                     // Body is the whole of it
 	Doc      *Doc                     // what Body was parsed to, if somebody has; nil if not
+
+	// ForWebhook says that it came to an address that was made for the notifications of one agent, and that no other
+	// program knows. Then it is a notification in more cases: see IsNotification.
+	ForWebhook bool
 }
 
 // header returns the first value of a header; "" if there is none.

@@ -33,6 +33,9 @@ func DecodeRequest(r Request, known Known) Call {
 }
 
 func (c *Call) decode(r *Request, path string, known *Known) bool {
+	if r.ForWebhook && (!known.Bindings.Has(JSONRPC) || !c.decodeRPC(r, known)) {
+		return c.decodeDelivery(r)
+	}
 	if r.Method == "GET" && (known.Card || IsCardPath(path)) {
 		c.Operation, c.Evidence = GetCard, Hint
 		c.Dialects = cardPathDialects(path)
@@ -76,6 +79,77 @@ func (c *Call) version(r *Request) string {
 	}
 	v, _ := queryValue(c.Query, "A2A-Version")
 	return strings.TrimSpace(v)
+}
+
+// decodeDelivery takes a request to a webhook as the notification that it is, whatever it holds.
+func (c *Call) decodeDelivery(r *Request) bool {
+	if !IsNotification(r.Method, &c.Doc) {
+		return false
+	}
+	if c.decodeNotification(r) {
+		return true
+	}
+	c.Operation, c.TaskID = Webhook, TaskIDIn(c.Doc.Root)
+	return true
+}
+
+// IsNotification reports whether a request to a known webhook is a notification: one by POST, unless it is a challenge,
+// and one by another method if it holds what a notification holds.
+func IsNotification(method string, doc *Doc) bool {
+	if method == "POST" {
+		return !isChallenge(doc.Root)
+	}
+	switch p := ReadWebhook(doc); p.Kind {
+	case TaskPayload, MessagePayload, StatusPayload, ArtifactPayload:
+		return !p.Dialects.Empty() || p.Value.Get("status").Has("state")
+	}
+	return false
+}
+
+// isChallenge reports whether a request asks the receiver of a webhook to prove that it wants notifications.
+func isChallenge(root Value) bool {
+	for _, name := range [...]string{"challenge", "validationToken", "validation_token", "verificationToken"} {
+		if root.Get(name).Kind() == String {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSought bounds the values that TaskIDIn looks at.
+const maxSought = 1000
+
+// TaskIDIn returns the first id of a task that a value of any shape names, as taskId or task_id, or as the id of a
+// member task; empty if it names none.
+func TaskIDIn(v Value) string {
+	left := maxSought
+	return soughtIn(v, false, &left)
+}
+
+func soughtIn(v Value, isTask bool, left *int) string {
+	for name, m := range v.Members() {
+		if *left--; *left < 0 {
+			return ""
+		}
+		switch {
+		case name == "taskId", name == "task_id", name == "id" && (isTask || v.Get("status").Has("state")):
+			if id := m.Text(); id != "" {
+				return id
+			}
+		}
+		if id := soughtIn(m, name == "task", left); id != "" {
+			return id
+		}
+	}
+	for _, m := range v.Elems() {
+		if *left--; *left < 0 {
+			return ""
+		}
+		if id := soughtIn(m, false, left); id != "" {
+			return id
+		}
+	}
+	return ""
 }
 
 // decodeNotification takes a notification whose webhook is not known by its body, where that can be nothing else.

@@ -109,6 +109,10 @@ type Peer struct {
 // or there was none.
 func (p *Peer) Anonymous() bool { return p.How == "user-agent" || p.How == "default" }
 
+// ByWebhook reports whether a client has its name from the address that its request came to: one that a tap made for the
+// notifications of one agent, and that no other program knows.
+func (p *Peer) ByWebhook() bool { return p.How == "webhook" }
+
 // A Request is what the client sent.
 type Request struct {
 	Head    []byte // the raw head with its blank line, as the client sent it (the Host it used is still there)

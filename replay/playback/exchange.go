@@ -121,7 +121,7 @@ func callOf(x *capture.Exchange, known *a2a.Known) a2a.Call {
 	body, err := x.Request.Content()
 	return a2a.DecodeRequest(a2a.Request{
 		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
-		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
+		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(), ForWebhook: x.Client.ByWebhook(),
 	}, *known)
 }
 

@@ -265,7 +265,7 @@ func unreadable(e *capture.Event) string {
 // fault says what broke the exchange off, and by whom.
 func (w *writer) fault() style.Line {
 	s := summary.Summary{Fault: w.Exchange.Fault}
-	if w.Exchange.Client.How == "webhook" {
+	if w.Exchange.Client.ByWebhook() {
 		s.Operation = a2a.Webhook
 	}
 	return style.Text(style.Error, "✗ "+s.Faulted()).Add(style.Normal, ": "+s.Fault.Detail)

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"slices"
 
 	"a2atap/analyzer/analysis"
@@ -60,14 +61,15 @@ func (h *webhook) expect(c *Config) {
 // decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
 func (m *Memory) notice(x *analysis.Exchange) {
 	h, ok := m.webhooks.Get(x.Address)
-	if !ok {
+	if !ok || x.Call.Operation != a2a.Webhook && !a2a.IsNotification(x.Request.Method, x.Doc()) {
 		return
 	}
 	p := a2a.ReadWebhook(x.Doc())
-	if !notifies(x, &p) {
+	task := cmp.Or(taskIDOf(&p), a2a.TaskIDIn(x.Doc().Root))
+	if p.Kind == a2a.UnknownPayload && !m.notifies(h, x, task) {
 		return
 	}
-	x.Call.Operation, x.Call.TaskID = a2a.Webhook, taskIDOf(&p)
+	x.Call.Operation, x.Call.TaskID = a2a.Webhook, task
 	m.webhook.Put(x, h)
 	h.posted++
 	x.Dialects = 0
@@ -79,17 +81,19 @@ func (m *Memory) notice(x *analysis.Exchange) {
 	}
 }
 
-// notifies reports whether a request to a webhook is a notification: it carries what could be one, and not a challenge
-// or somebody else's event.
-func notifies(x *analysis.Exchange, p *a2a.Payload) bool {
-	switch p.Kind {
-	case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
-		return x.Request.Method == "POST" || !p.Dialects.Empty()
+// notifies reports whether an object that A2A does not know comes from an agent that was given the webhook. One URL may
+// take the events of other programs, too.
+func (m *Memory) notifies(h *webhook, x *analysis.Exchange, task string) bool {
+	root := x.Doc().Root
+	switch {
+	case x.Call.Operation == a2a.Webhook, x.Sender != "", root.Kind() != a2a.Object, root.Len() == 0, root.Has("jsonrpc"):
+		return true
+	case len(x.Request.Fields.Values("X-A2A-Notification-Token")) > 0:
+		return true
 	}
-	if len(x.Body) == 0 || x.Request.Method != "POST" {
-		return false
-	}
-	return p.Kind == a2a.NoPayload || len(x.Request.Fields.Values("X-A2A-Notification-Token")) > 0
+	return slices.ContainsFunc(h.users, func(u webhookUser) bool {
+		return u.name == x.Link.Client || task != "" && m.tasks.At(analysis.TaskKeyOf(u.agent, u.tenant, task)) != nil
+	})
 }
 
 // usersOf returns which of the agents that were given a webhook can have sent a notification: all of them, unless the

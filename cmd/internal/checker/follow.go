@@ -18,6 +18,7 @@ import (
 	"a2atap/cmd/internal/judged"
 	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -126,6 +127,7 @@ func (f *follower) chosen(ctx context.Context, found *analysis.Finding) (bool, e
 	sum := engine.Summarise(x, engine.Knowing(reader.Known))
 	return f.keep.Match(x, reading.Facts{
 		Reading: reader.Read(x), Findings: []analysis.Finding{*found}, Failed: sum.Failed(),
+		Notification: found.Operation == a2a.Webhook,
 	}), nil
 }
 

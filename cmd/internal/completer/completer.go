@@ -192,7 +192,8 @@ func sample(ctx context.Context, e cli.Env, args []string) names {
 
 func (n names) take(x *capture.Exchange) {
 	s := engine.Summarise(x)
-	n["agent"][s.Link.Agent], n["client"][s.Link.Client] = true, true
+	programs := s.Programs()
+	n["agent"][programs.Agent], n["client"][programs.Client] = true, true
 	for _, id := range s.Tasks {
 		n["task"][id] = true
 	}

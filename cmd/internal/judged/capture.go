@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/source"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -70,7 +71,7 @@ func (j *Capture) candidates(ctx context.Context, s Selection, from, to uint64) 
 
 // Match reports whether an exchange is chosen. It is read only where its row does not tell.
 func (j *Capture) Match(ctx context.Context, s Selection, row *kept.Row) (bool, error) {
-	if s.agent != "" && row.Link.Agent != s.agent {
+	if !s.isOf(row.Programs()) {
 		return false, nil
 	}
 	facts := kept.Facts{Row: row, Marked: s.Notes.Of(row.Seq, row.ID).Marked}
@@ -162,7 +163,10 @@ func (j *Capture) Facts(ctx context.Context, x *capture.Exchange, row *kept.Row)
 		return reading.Facts{}, err
 	}
 	found, err := j.FindingsOf(ctx, row)
-	return reading.Facts{Reading: reader.Read(x), Findings: found, Failed: row != nil && row.Failed()}, err
+	return reading.Facts{
+		Reading: reader.Read(x), Findings: found, Failed: row != nil && row.Failed(),
+		Notification: row != nil && row.Operation == a2a.Webhook,
+	}, err
 }
 
 // InWorkflow fills in to which workflow a finding belongs, as far as that is known while the recording goes on.

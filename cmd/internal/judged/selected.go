@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/kept"
 	"a2atap/analyzer/reading"
 	"a2atap/cmd/internal/cli"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -82,7 +83,7 @@ func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) e
 	r.Keep(func(f *analysis.Finding) bool { return chosen.Has(f.Place.Exchange) })
 	r.Counts.Exchanges, r.Counts.Judged, r.Calls = counted.Counts.Exchanges, counted.Counts.Judged, counted.Calls
 	if s.agent != "" {
-		r.Coverage = slices.DeleteFunc(r.Coverage, func(v judgment.Coverage) bool { return v.Link.Agent != s.agent })
+		r.Coverage = slices.DeleteFunc(r.Coverage, func(v judgment.Coverage) bool { return !s.isOf(v.Programs()) })
 		r.Agents = slices.DeleteFunc(r.Agents, func(a judgment.Agent) bool { return a.Link != s.agent })
 	}
 	if counted.Counts.Exchanges == 0 {
@@ -101,7 +102,12 @@ func (s Selection) Nothing(ctx context.Context, src capture.Source) string {
 		if err != nil {
 			return ""
 		}
-		clients[x.Client.Name], agents[x.Agent.Name] = true, true
+		var op a2a.Operation
+		if x.Client.ByWebhook() {
+			op = a2a.Webhook
+		}
+		programs := analysis.Link{Client: x.Client.Name, Agent: x.Agent.Name}.Programs(op)
+		clients[programs.Client], agents[programs.Agent] = true, true
 	}
 	info, err := src.Info(ctx)
 	if err != nil {

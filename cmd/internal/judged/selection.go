@@ -1,6 +1,7 @@
 package judged
 
 import (
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/cmd/internal/cli"
@@ -21,7 +22,8 @@ type Selection struct {
 	Notes *notes.Notes    // the same
 }
 
-// ParseSelection reads the values of --filter and --agent.
+// ParseSelection reads the values of --filter and --agent. --agent selects the calls to an agent and the notifications
+// that it sends. Notifications that it receives, as the client of another agent, belong to that agent.
 func ParseSelection(expr, agent string) (Selection, error) {
 	f, err := filter.Parse(expr)
 	if err != nil {
@@ -46,5 +48,9 @@ func (s Selection) Match(x *capture.Exchange, facts reading.Facts) bool {
 		facts.Workflow = s.Links.Of(x.Seq).Workflow
 	}
 	facts.Marked = s.Notes.Of(x.Seq, x.ID).Marked
-	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
+	link := analysis.Link{Client: x.Client.Name, Agent: x.Agent.Name}
+	return s.isOf(link.Programs(facts.Operation())) && s.filter.Match(x, facts)
 }
+
+// isOf reports whether --agent selects exchanges in which programs play these parts.
+func (s Selection) isOf(r analysis.Programs) bool { return s.agent == "" || r.Agent == s.agent }

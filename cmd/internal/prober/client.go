@@ -307,7 +307,7 @@ func (r *clientRun) report(ctx context.Context, gate analysis.Severity, worlds [
 	})
 	for i := range result.Coverage { // what is counted is about the client, whichever agent it met
 		if c := &result.Coverage[i]; c.Rule.Side == a2a.Client {
-			c.Link.Agent = suite.Agent
+			c.Link.Agent, c.Notifications = suite.Agent, false
 		}
 	}
 	return &report.Report{

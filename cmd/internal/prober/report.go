@@ -88,15 +88,15 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 	broken, counted := make(map[coverageKey]int), result.Counted()
 	result.Keep(func(f *analysis.Finding) bool {
 		if f.Side != a2a.Agent {
-			dropped[f.Link.Agent]++
+			dropped[f.Programs().Agent]++
 			return false
 		}
-		broken[coverageKey{f.Rule, counted(f.Link)}]++
+		broken[coverageKey{f.Rule, counted(f.Link), f.Operation == a2a.Webhook}]++
 		return true
 	})
 	for i := range result.Coverage {
 		c := &result.Coverage[i]
-		c.Broken = min(c.Broken, broken[coverageKey{c.Rule, c.Link}])
+		c.Broken = min(c.Broken, broken[coverageKey{c.Rule, c.Link, c.Notifications}])
 	}
 	for i := range whole.Tests {
 		whole.Tests[i].Dropped = dropped[whole.Tests[i].Agent]
@@ -125,8 +125,9 @@ func accept(known *judged.Baseline, whole *report.Report) (passed []baseline.Tes
 }
 
 type coverageKey struct {
-	rule *analysis.Rule
-	link analysis.Link
+	rule          *analysis.Rule
+	link          analysis.Link
+	notifications bool
 }
 
 // write writes the report, without the secrets that flags brought.

@@ -16,11 +16,9 @@ var keySpecs = []*keySpec{
 	nameKey("path", "path of the request's target, with or without its query", "path:/rpc", pathLike, (*subject).paths),
 	nameKey("host", "host that was asked, or that of the agent, with or without its port", "host:localhost", nameLike,
 		(*subject).hosts),
-	nameKey("agent", "name of the agent", "agent:booker", nameLike,
-		func(s *subject) []string { return []string{s.x.Agent.Name} }),
-	nameKey("client", "name of the client", "client:planner", nameLike,
-		func(s *subject) []string { return []string{s.x.Client.Name} }),
-	{Key: Key{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
+	nameKey("agent", "name of the agent, which sends notifications", "agent:booker", nameLike, (*subject).agent),
+	nameKey("client", "name of the client, which receives notifications", "client:planner", nameLike, (*subject).client),
+	{Key: Key{"link", "who sent the request, and to whom", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
 	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
 	factKey("binding", "jsonrpc, http+json or grpc", "binding:jsonrpc", ""),
 	factIDKey("task", "id of a task", "task:t-1", "task"),
@@ -85,7 +83,7 @@ func Values(key string) []string {
 	case "role":
 		return []string{"user", "agent"}
 	case "side":
-		return []string{"client", "agent"}
+		return []string{"client", "agent", "receiver"}
 	}
 	return nil
 }

@@ -171,6 +171,28 @@ func (s *subject) hosts() []string {
 	return hosts
 }
 
+// agent is who works on the task: on a notification its sender.
+func (s *subject) agent() []string {
+	if s.notifies() {
+		return []string{s.x.Client.Name}
+	}
+	return []string{s.x.Agent.Name}
+}
+
+// client is who asked the agent: on a notification its receiver.
+func (s *subject) client() []string {
+	if s.notifies() {
+		return []string{s.x.Agent.Name}
+	}
+	return []string{s.x.Client.Name}
+}
+
+// notifies reports whether the exchange is known to be a notification.
+func (s *subject) notifies() bool { return slices.Contains(facts("op")(s), Notification) }
+
+// Notification is what Facts call the delivery of a push notification among the values of "op".
+const Notification = "PushNotification"
+
 func (s *subject) link() []string {
 	return []string{s.x.Client.Name + "->" + s.x.Agent.Name}
 }

@@ -250,7 +250,7 @@ func (f *Panel) explain() []style.Line {
 	paragraph(look, "", mark+" "+found.Message())
 	paragraph(style.Dim, "", "at "+found.Place.String())
 	paragraph(style.Normal, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity,
-		found.Side,
+		strings.TrimSpace(found.Side.String()+" "+found.Program()),
 		found.Link.Client, found.Link.Agent, strings.Join(found.Sections(), ", ")))
 	if len(found.Also) > 0 {
 		paragraph(style.Normal, "", "reported in place of "+strings.Join(found.Also, ", "))

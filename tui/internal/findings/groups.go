@@ -30,7 +30,7 @@ func (g findingGrouping) of(f *analysis.Finding) string {
 	case findingsByRule:
 		return f.Rule.ID
 	case findingsByAgent:
-		return f.Link.Agent
+		return f.Programs().Agent
 	case findingsBySeverity:
 		return f.Severity.String()
 	}

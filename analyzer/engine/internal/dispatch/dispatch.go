@@ -159,7 +159,7 @@ func (d *Dispatcher) check(c *Case, o *analysis.Observation) {
 		}
 		d.keep(w.rule, found)
 		if counts == nil {
-			counts = d.counter.On(o.Exchange.Link)
+			counts = d.counter.On(o.Exchange.Link, o.Exchange.Call.Operation)
 		}
 		counts.Applied(w.rule, len(found) > 0)
 		if !c.Judged {

@@ -34,6 +34,7 @@ type openExchange struct {
 	made     faultMade             // by the recorder, because it was told to
 	only     *grpc.Reading         // over gRPC: the message of an answer that has one
 	unread   [2]capture.Unreadable // over gRPC: why a message of the request, and one of the answer, was withheld
+	notified bool                  // it is a notification that was observed
 	unheard  bool                  // it configures a webhook whose notifications go past the recorder
 	noSign   bool                  // its bodies were left out, since nothing shows that it is A2A
 	missing  string                // why it cannot be judged as a whole; empty if it can

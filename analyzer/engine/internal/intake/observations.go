@@ -40,7 +40,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		Method: x.Request.Method,
 		Target: x.Request.Target,
 		Header: x.Request.Fields.Get,
-		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.Parsed,
+		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.Parsed, ForWebhook: x.Sender != "",
 	}, ob.known(in))
 	switch {
 	case x.Call.Binding == a2a.HTTPJSON:
@@ -296,15 +296,31 @@ func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.S
 	ob.observe(in, o)
 }
 
-// webhook observes a notification once its receiver has answered.
+// undelivered observes a notification whose receiver has not answered, and never will. What came to the address that was
+// made for an agent's notifications is one even if its request broke off.
+func (ob *observer) undelivered(in *openExchange, s capture.Step) {
+	x := in.X
+	switch {
+	case x.Call.Operation == a2a.Webhook && x.Asked && !x.Cut && !in.notified:
+		ob.webhook(in, s)
+	case x.Sender != "" && x.Request.Method == http.MethodPost && (!x.Asked || x.Cut) && !x.Call.A2A():
+		x.Call.Operation = a2a.Webhook
+		in.gathered.asked(&x.Call)
+	}
+}
+
+// webhook observes a notification once its receiver has answered, or cannot answer any more.
 func (ob *observer) webhook(in *openExchange, s capture.Step) {
 	x := in.X
+	in.notified = true
 	doc := x.Doc()
 	p := a2a.ReadWebhook(doc)
 	in.gathered.payload(&p, true)
 	o := ob.message(x, analysis.WebhookSeen, s)
 	o.Place = x.RequestPlace().Body()
-	o.Doc = doc
+	if len(x.Body) > 0 {
+		o.Doc = doc
+	}
 	if o.Dialects.Empty() {
 		o.Dialects = p.Dialects
 	}

@@ -17,6 +17,8 @@ import (
 func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 	x := in.X
 	switch {
+	case x.Call.Operation == a2a.Webhook && !closed.Interrupted && !in.made.is():
+		return in.deliveryOutcome(closed.Fault)
 	case !isCall(x), closed.Interrupted:
 		return x.Outcome
 	case in.made.is():
@@ -35,6 +37,19 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 	}
 	in.gathered.Said = cmp.Or(in.gathered.Said, summary.OneLine(x.Stream.ErrorData))
 	return analysis.Outcome{Failure: analysis.NoProtocol}
+}
+
+// deliveryOutcome returns how a notification came out: its receiver accepts it by a status 2xx, whatever follows.
+func (in *openExchange) deliveryOutcome(f *capture.TransportFault) analysis.Outcome {
+	switch status := in.gathered.Status; {
+	case status >= 200 && status < 300:
+		return analysis.Outcome{Succeeded: true}
+	case status >= 300:
+		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
+	case f != nil:
+		return in.faulted(f)
+	}
+	return analysis.Outcome{}
 }
 
 // ended reports whether the agent has ended an answer, over gRPC with a trailer that says how the call came out.

@@ -72,6 +72,7 @@ func (r *Reader) End() {
 		if in.X.Stream != nil {
 			streams = append(streams, in)
 		}
+		r.undelivered(in, capture.Step{Offset: capture.NotKnown})
 		r.ended(in)
 	}
 	for _, in := range streams {
@@ -253,6 +254,7 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 		}
 		r.streamEnded(in, s, end)
 	}
+	r.undelivered(in, s)
 	in.X.Outcome = in.finalOutcome(&c)
 	if c.Fault != nil && c.Fault.Side == "client" && in.task != "" {
 		r.givenUp.named(in.task, true)
@@ -275,7 +277,7 @@ func (r *Reader) begin(s capture.Step, o capture.Opened) *analysis.Exchange {
 	}, headOf(s, o.Head, capture.ParseRequestHead))
 	x.Opened, x.Started = s.Arrival, o.Started
 	r.counter.Note(x.Link)
-	if o.Client.How == "webhook" {
+	if o.Client.ByWebhook() {
 		x.Sender = o.Client.Name
 	}
 	x.Anonymous = o.Client.Anonymous()

@@ -3,6 +3,7 @@
 package tally
 
 import (
+	"maps"
 	"slices"
 
 	"a2atap/analyzer/analysis"
@@ -20,9 +21,28 @@ type Counter struct {
 	calls    linkCalls
 	agents   agents
 	account  judgment.Account
-	byLink   map[analysis.Link][]count // for each link that is counted, one for each rule
-	lastLink analysis.Link             // whose counts were asked for last
-	last     []count                   // nil as long as none were
+	byLane   map[lane][]count // for each lane that is counted, one for each rule
+	lastLane lane             // whose counts were asked for last
+	last     []count          // nil as long as none were
+}
+
+// A lane is one kind of traffic on a link: its notifications, or all else.
+type lane struct {
+	link          analysis.Link
+	notifications bool
+}
+
+// compare orders lanes by their links, notifications last.
+func (l lane) compare(m lane) int {
+	switch {
+	case l.link != m.link:
+		return l.link.Compare(m.link)
+	case l.notifications == m.notifications:
+		return 0
+	case m.notifications:
+		return -1
+	}
+	return 1
 }
 
 // A count says how often a rule applied and was broken.
@@ -30,7 +50,7 @@ type count struct{ applied, broken int }
 
 // New returns a counter for the rules.
 func New(rules []*analysis.Rule) *Counter {
-	c := &Counter{rules: rules, byLink: make(map[analysis.Link][]count)}
+	c := &Counter{rules: rules, byLane: make(map[lane][]count)}
 	c.agents.links, c.calls = &c.links, newLinkCalls(&c.links)
 	return c
 }
@@ -42,10 +62,12 @@ func (c *Counter) Beside() *Counter { return New(c.rules) }
 // same links by themselves.
 func (c *Counter) Note(l analysis.Link) { c.links.note(l) }
 
-// On returns the counts of a link, until another link's are asked for.
-func (c *Counter) On(link analysis.Link) Rules { return c.of(link) }
+// On returns the counts of a link for exchanges with an operation, until others are asked for.
+func (c *Counter) On(link analysis.Link, op a2a.Operation) Rules {
+	return c.of(lane{link, op == a2a.Webhook})
+}
 
-// Rules counts for each rule of a link how often it applied and was broken.
+// Rules counts for each rule of a lane how often it applied and was broken.
 type Rules []count
 
 // Applied counts that a rule, by its number, had something to judge.
@@ -58,20 +80,20 @@ func (r Rules) Applied(rule int, broken bool) {
 
 // Forget gives up what was counted by rule.
 func (c *Counter) Forget() {
-	clear(c.byLink)
+	clear(c.byLane)
 	c.last = nil
 }
 
 // Add adds by how much rules applied more, and were broken more, in one count than in another one of the same rules.
 func (c *Counter) Add(more, than *Counter) {
-	for link, list := range more.byLink {
+	for at, list := range more.byLane {
 		for rule, n := range list {
 			var old count
-			if known := than.byLink[link]; known != nil {
+			if known := than.byLane[at]; known != nil {
 				old = known[rule]
 			}
 			if n.applied > old.applied || n.broken > old.broken {
-				to := &c.of(link)[rule]
+				to := &c.of(at)[rule]
 				to.applied += max(n.applied-old.applied, 0)
 				to.broken += max(n.broken-old.broken, 0)
 			}
@@ -79,18 +101,18 @@ func (c *Counter) Add(more, than *Counter) {
 	}
 }
 
-// of returns the counts of a link, one for each rule.
-func (c *Counter) of(link analysis.Link) []count {
-	if c.last != nil && c.lastLink == link {
+// of returns the counts of a lane.
+func (c *Counter) of(at lane) []count {
+	if c.last != nil && c.lastLane == at {
 		return c.last
 	}
-	counted := c.links.counted(link)
-	list, ok := c.byLink[counted]
+	counted := lane{c.links.counted(at.link), at.notifications}
+	list, ok := c.byLane[counted]
 	if !ok {
 		list = make([]count, len(c.rules))
-		c.byLink[counted] = list
+		c.byLane[counted] = list
 	}
-	c.lastLink, c.last = link, list
+	c.lastLane, c.last = at, list
 	return list
 }
 
@@ -156,18 +178,16 @@ func (c *Counter) Total() judgment.Counts {
 }
 
 // Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
-// of the links. Rules that never applied on a link are not in it.
+// of the links, the notifications of a link last. Rules that never applied on a link are not in it.
 func (c *Counter) Coverage() []judgment.Coverage {
-	links := make([]analysis.Link, 0, len(c.byLink))
-	for link := range c.byLink {
-		links = append(links, link)
-	}
-	slices.SortFunc(links, analysis.Link.Compare)
+	lanes := slices.SortedFunc(maps.Keys(c.byLane), lane.compare)
 	var list []judgment.Coverage
 	for i, r := range c.rules {
-		for _, link := range links {
-			if n := c.byLink[link][i]; n.applied > 0 {
-				list = append(list, judgment.Coverage{Rule: r, Link: link, Applied: n.applied, Broken: n.broken})
+		for _, at := range lanes {
+			if n := c.byLane[at][i]; n.applied > 0 {
+				list = append(list, judgment.Coverage{
+					Rule: r, Link: at.link, Notifications: at.notifications, Applied: n.applied, Broken: n.broken,
+				})
 			}
 		}
 	}

@@ -26,6 +26,7 @@ var Deliveries = rule.Family{
 	hookAuth,
 	hookAuth0x,
 	hookToken,
+	hookTokenV1,
 	hookTaskKnown,
 	hookAfterDelete,
 	hookAttempted,
@@ -117,36 +118,93 @@ var hookAuth0x = &analysis.Rule{
 	Cites:  rule.Cite("streaming guide §Security Considerations for Push Notifications", rule.Before1...),
 	Stands: "0.1.0:streaming-and-async:75 0.2.6:streaming-and-async:80 0.3.0:streaming-and-async:80",
 	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver
-cannot tell a notification without any credentials from one that anybody else has sent.`,
-	Fix: `Send credentials by one of the schemes, at least the config's token.`,
-	Silent: `Any header or parameter that may be a credential, the config's token among them; mutual TLS, which cannot be
-seen; tasks whose beginning is not in the recording, for which there may be another config.`,
+cannot tell a notification without credentials, or with the credentials of another program, from one that anybody else
+has sent. If the config has credentials, a notification with its token alone, or with other credentials, is a warning.`,
+	Fix: `Send the header Authorization with a scheme of the config, and with its credentials if it has any.`,
+	Silent: `Headers other than Authorization, and parameters, that may be a credential; the token of the config, or any
+value of its scheme, if the config has no credentials; schemes that A2A does not name; mutual TLS, which cannot be seen; the first attempt of Basic and Digest,
+which the receiver answers with a challenge; tasks whose beginning is not in the recording, for which there may be another
+config.`,
 	Check: func(p *analysis.Pass) {
 		asks := func(c *push.Config) bool {
 			return len(c.Schemes) > 0 && !slices.ContainsFunc(c.Schemes, isTLS)
 		}
-		if !allAsk(p, asks) {
+		x, configs := p.Exchange, push.Traced(p).Configs
+		if !allAsk(p, asks) || awaitsChallenge(x, configs) {
 			return
 		}
 		p.Applied()
-		if p.Exchange.Bare() && !carriesToken(p) {
-			c := push.Traced(p).Configs[0]
-			p.Report(p.Place, "the notification carries no credentials",
-				fmt.Sprintf("expected some of scheme %s, as the config at %s asks", analysis.QuoteText(c.Schemes[0]), c.Place))
+		if hasOtherCredentials(x) || slices.ContainsFunc(configs, func(c *push.Config) bool { return fitsConfig(x, c) }) {
+			return
+		}
+		c := configs[0]
+		scheme := analysis.QuoteText(c.Schemes[0])
+		expected := fmt.Sprintf("expected some of scheme %s, as the config at %s asks", scheme, c.Place)
+		given := x.Request.Fields.Get("Authorization")
+		switch tokens := carriesToken(p); {
+		case !allHTTP(configs):
+		case tokens && (c.Credentials == "" || holdsToken(given, configs)): // it may be what authenticates the agent
+		case given != "" && strings.EqualFold(rule.AuthorizationScheme(x), c.Schemes[0]):
+			p.Report(x.RequestPlace().Header("Authorization"), "the notification carries other credentials of scheme "+scheme,
+				"expected those of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
+		case given != "":
+			p.Report(x.RequestPlace().Header("Authorization"), "the notification carries no credentials of scheme "+scheme,
+				expected, analysis.AtMost(analysis.Warning))
+		case tokens:
+			p.Report(p.Place, "the notification carries the token of its config, and no credentials of scheme "+scheme,
+				"expected those of the config at "+c.Place.String(), analysis.AtMost(analysis.Warning))
+		default:
+			p.Report(p.Place, "the notification carries no credentials", expected)
 		}
 	},
 }
 
+// hasOtherCredentials reports whether a request carries what may be a credential, apart from Authorization and the token
+// of a config.
+func hasOtherCredentials(x *analysis.Exchange) bool {
+	for _, f := range x.Request.Fields {
+		switch {
+		case strings.EqualFold(f.Name, "Authorization"), strings.EqualFold(f.Name, tokenHeader):
+		case credential.Header(f.Name).TellsCaller():
+			return true
+		}
+	}
+	_, query, _ := strings.Cut(x.Request.Target, "?")
+	return query != ""
+}
+
+// allHTTP reports whether all schemes of all configs have a place in the header Authorization.
+func allHTTP(configs []*push.Config) bool {
+	return !slices.ContainsFunc(configs, func(c *push.Config) bool {
+		return slices.ContainsFunc(c.Schemes, func(scheme string) bool {
+			switch strings.ToLower(scheme) {
+			case "bearer", "basic", "digest":
+				return false
+			}
+			return true
+		})
+	})
+}
+
+// holdsToken reports whether the token of a config is in a text.
+func holdsToken(text string, configs []*push.Config) bool {
+	return slices.ContainsFunc(configs, func(c *push.Config) bool {
+		return c.Token != "" && credential.MayHold(text, c.Token)
+	})
+}
+
+const tokenHeader = "X-A2A-Notification-Token"
+
 // carriesToken reports whether the token of one of the configs stands anywhere in a request, as far as that can be
 // seen.
 func carriesToken(p *analysis.Pass) bool {
-	x, doc, configs := p.Exchange, p.Doc, push.Traced(p).Configs
+	x, doc, configs := p.Exchange, p.Exchange.Doc(), push.Traced(p).Configs
 	body := rule.Unescape(x.Body)
 	for _, c := range configs {
 		if c.Token == "" {
 			continue
 		}
-		if isHidden(c.Token) && !isBareObject(doc) {
+		if left := maxLookedAt; isHidden(c.Token) && (doc.Err != nil || hasRoom(doc.Root, &left)) {
 			return true // it may be in the body, where it was not hidden
 		}
 		if credential.MayHold(x.Request.Target, c.Token) || bytes.Contains(body, []byte(c.Token)) {
@@ -161,17 +219,40 @@ func carriesToken(p *analysis.Pass) bool {
 	return false
 }
 
-// isBareObject reports whether a notification is a Task or an update without room for anything else.
-func isBareObject(doc *a2a.Doc) bool {
-	for name := range doc.Root.Members() {
-		switch name {
-		case "id", "contextId", "sessionId", "taskId", "kind", "status", "artifact", "artifacts", "history", "final",
-			"append", "lastChunk":
-		default:
-			return false
+// maxLookedAt bounds the values of a notification in which a token is searched.
+const maxLookedAt = 1000
+
+// hasRoom reports whether a token may be in a value although the recorder has hidden secrets there: as a text whose
+// member A2A does not know. Members whose names say that they hold a token are hidden.
+func hasRoom(v a2a.Value, left *int) bool {
+	for name, m := range v.Members() {
+		if *left--; *left < 0 {
+			return true
+		}
+		switch {
+		case knownTexts[name]:
+		case m.Kind() == a2a.String:
+			if _, hidden := credential.Hidden(m.Text()); !hidden {
+				return true
+			}
+		case hasRoom(m, left):
+			return true
 		}
 	}
-	return doc.Root.Kind() == a2a.Object
+	for _, m := range v.Elems() {
+		if *left--; *left < 0 || m.Kind() == a2a.String || hasRoom(m, left) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownTexts are the members of tasks, messages and updates that hold texts of their own, or what the task is about.
+var knownTexts = map[string]bool{
+	"id": true, "contextId": true, "sessionId": true, "taskId": true, "messageId": true, "artifactId": true,
+	"referenceTaskIds": true, "extensions": true, "kind": true, "type": true, "role": true, "state": true, "timestamp": true,
+	"text": true, "name": true, "description": true, "mimeType": true, "mediaType": true, "filename": true, "bytes": true,
+	"raw": true, "uri": true, "url": true, "data": true, "jsonrpc": true, "method": true, "eventType": true, "summary": true,
 }
 
 var hookToken = &analysis.Rule{
@@ -186,7 +267,7 @@ var hookToken = &analysis.Rule{
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
 task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; bodies with members beside those of a task or an update,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts beside those of a task or an update,
 where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
 another config.`,
 	Check: func(p *analysis.Pass) {
@@ -194,10 +275,42 @@ another config.`,
 			return
 		}
 		p.Applied()
-		if !carriesToken(p) {
-			p.Report(p.Place,
-				"the token of the config at "+push.Traced(p).Configs[0].Place.String()+" is nowhere in the notification",
-				"expected it in the header X-A2A-Notification-Token")
+		checkToken(p)
+	},
+}
+
+// checkToken reports a notification without the token of a config.
+func checkToken(p *analysis.Pass) {
+	at := push.Traced(p).Configs[0].Place.String()
+	switch x := p.Exchange; {
+	case carriesToken(p):
+	case x.Request.Fields.Has(tokenHeader):
+		p.Report(p.Place, "the notification carries another token than the config at "+at+" has",
+			"expected the token of the config")
+	default:
+		p.Report(p.Place, "the token of the config at "+at+" is nowhere in the notification",
+			"expected it in the header "+tokenHeader)
+	}
+}
+
+var hookTokenV1 = &analysis.Rule{
+	ID:     "hook-token-v1",
+	Title:  "notification without the token of its config",
+	Level:  analysis.Advice,
+	Needs:  []*analysis.Tracker{push.Tracker},
+	Cites:  rule.Cite("4.3.1", a2a.V1_0),
+	Stands: "1.0.1:proto:480",
+	Doc: `The token of a config is a secret between the client and the agent, by which the client knows its notifications.
+1.0 does not say how the token travels; agents send it in the header X-A2A-Notification-Token, as before. A receiver that
+compares it turns away a notification without it, or with another one.`,
+	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts beside those of a task or an update,
+where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
+another config.`,
+	Check: func(p *analysis.Pass) {
+		if allAsk(p, func(c *push.Config) bool { return c.Token != "" }) {
+			p.Applied()
+			checkToken(p)
 		}
 	},
 }

@@ -105,18 +105,19 @@ statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds
 	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set
 it, and notify in that one.`,
 	Silent: `Members of other names beside the one; null members; bodies that are not JSON, which are reported as
-such; tasks whose config for the webhook was not seen, or was set in other versions too.`,
+such; tasks whose config for the webhook was not seen, or was set in other versions too; events of other programs at the
+same URL; challenges, which ask the receiver to prove that it wants notifications.`,
 	Check: func(p *analysis.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
-		root, configs := p.Doc.Root, push.Traced(p).Configs
-		unnamed := len(configs) == 0 && root.Kind() != a2a.Object && push.Of(p).Configured(p.Exchange) // all in 1.0
-		if p.Doc.Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) {
+		root, configs := p.Exchange.Doc().Root, push.Traced(p).Configs
+		unnamed := len(configs) == 0 && p.Exchange.Call.TaskID == "" && push.Of(p).Configured(p.Exchange) // all in 1.0
+		if p.Exchange.Doc().Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) {
 			return
 		}
 		p.Applied()
 		switch members := responseMembers(root); {
 		case root.Kind() != a2a.Object:
-			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(root), hookExpected)
+			p.Report(p.Place.At(""), quoteNotification(root), hookExpected)
 		case root.Has("jsonrpc"):
 			p.Report(p.Place.At(""), "the notification is a JSON-RPC message", hookExpected+" without an envelope")
 		case len(members) == 0 && root.Has("kind"):
@@ -124,7 +125,7 @@ such; tasks whose config for the webhook was not seen, or was set in other versi
 				"the notification is an object with kind "+analysis.Quote(root.Get("kind"))+", as in 0.3",
 				hookExpected+", since the config was set in 1.0")
 		case len(members) == 0:
-			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(root), hookExpected)
+			p.Report(p.Place.At(""), quoteNotification(root), hookExpected)
 		case len(members) > 1:
 			p.Report(p.Place.At(""), "the notification has "+strings.Join(members, " and "), hookExpected)
 		}
@@ -132,6 +133,14 @@ such; tasks whose config for the webhook was not seen, or was set in other versi
 }
 
 const hookExpected = "expected an object with exactly one of task, message, statusUpdate and artifactUpdate"
+
+// quoteNotification says what a notification is.
+func quoteNotification(root a2a.Value) string {
+	if !root.Exists() {
+		return "the notification has no body"
+	}
+	return "the notification is " + analysis.Quote(root)
+}
 
 // responseMembers returns which members of a StreamResponse an object has.
 func responseMembers(v a2a.Value) []string {
@@ -158,12 +167,12 @@ ask for the rest. One webhook usually serves many tasks.`,
 	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are not JSON, which
 are reported as such.`,
 	Check: func(p *analysis.Pass) {
-		if p.Doc.Err != nil || !push.Of(p).Configured(p.Exchange) {
+		if p.Exchange.Doc().Err != nil || !push.Of(p).Configured(p.Exchange) {
 			return
 		}
 		p.Applied()
-		if !namesTask(p.Doc.Root) {
-			p.Report(p.Place.At(""), "the notification is "+analysis.Quote(p.Doc.Root), "expected the id of the task in it")
+		if !namesTask(p.Exchange.Doc().Root) {
+			p.Report(p.Place.At(""), quoteNotification(p.Exchange.Doc().Root), "expected the id of the task in it")
 		}
 	},
 }
@@ -209,7 +218,7 @@ form, without its credentials, or for a task without a config.`,
 		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
 			return c.Confirmed.Arrival > 0 && (len(c.Schemes) == 0 || fitsConfig(p.Exchange, c))
 		})
-		if !authentic || p.Doc.Err != nil || len(responseMembers(p.Doc.Root)) != 1 {
+		if !authentic || p.Exchange.Doc().Err != nil || len(responseMembers(p.Exchange.Doc().Root)) != 1 {
 			return
 		}
 		p.Applied()

@@ -1,0 +1,40 @@
+package analysis
+
+import "a2atap/proxy/a2a"
+
+// Programs names the programs of an exchange by the part that they play in the protocol. A call goes from a client to an
+// agent. A notification goes from an agent to a receiver.
+type Programs struct {
+	Client   string // asks the agent to work; on a notification the receiver, which is named after that client
+	Agent    string // works on the task; on a notification the sender
+	Receiver string // takes a notification; empty on a call
+}
+
+// Programs returns which program plays which part in an exchange of the link, by the operation of the exchange. Reports,
+// filters and tables that name an agent, a client or a receiver call this method: the link itself knows only which
+// program sent the HTTP request.
+func (l Link) Programs(op a2a.Operation) Programs {
+	if op == a2a.Webhook {
+		return Programs{Client: l.Agent, Agent: l.Client, Receiver: l.Agent}
+	}
+	return Programs{Client: l.Client, Agent: l.Agent}
+}
+
+// Of returns the program on a side; empty if the exchange has none there.
+func (p Programs) Of(side a2a.Side) string {
+	switch side {
+	case a2a.Client:
+		return p.Client
+	case a2a.Agent:
+		return p.Agent
+	case a2a.Receiver:
+		return p.Receiver
+	}
+	return ""
+}
+
+// Programs returns which program plays which part in the exchange of the finding.
+func (f *Finding) Programs() Programs { return f.Link.Programs(f.Operation) }
+
+// Program returns the name of the program that broke the rule; empty if no program is at fault.
+func (f *Finding) Program() string { return f.Programs().Of(f.Side) }

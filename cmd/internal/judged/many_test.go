@@ -1,0 +1,5 @@
+//go:build peers
+
+package judged
+
+const oneIn = 1
