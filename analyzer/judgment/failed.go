@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )
 
@@ -53,10 +54,14 @@ func (f *FailedCalls) join(other *FailedCalls) {
 }
 
 // Fingerprint identifies the failure across captures and clients: it depends on the agent, the binding, what was asked,
-// and the error with its code and what it says, but for words with numbers.
+// and the error with its code and what it says, but for words with numbers and for whether there were credentials.
 func (f *FailedCalls) Fingerprint() string {
+	text := f.Text
+	for _, c := range [...]summary.Credentials{summary.CredentialsMissing, summary.CredentialsSent} {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, c.String()), "; ")
+	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		"call", f.Link.Agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(f.Text),
+		"call", f.Link.Agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(text),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

@@ -37,7 +37,7 @@ which the card came. It is said at the end of the recording.`,
 			return
 		}
 		f := card.Missed(p)
-		if f.Status == 200 || f.Status == 404 && (f.Later || f.Elsewhere) {
+		if f.Status != 404 && f.Status < 500 || f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}
 		worst, side, seen, expected := analysis.Error, a2a.Agent, fmt.Sprintf("%s is answered with status %d",
@@ -55,6 +55,88 @@ which the card came. It is said at the end of the recording.`,
 		}
 		p.Report(p.Place, seen, expected, analysis.AtMost(worst), analysis.By(side))
 	},
+}
+
+var cardGuarded = &analysis.Rule{
+	ID:       "card-guarded",
+	Title:    "public agent card refused for want of credentials",
+	Category: analysis.AgentCard,
+	Level:    analysis.Advice,
+	Side:     a2a.Agent,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
+	Cites:    rule.Cite("5.4", rule.Before1...).And("8.2", a2a.V1_0),
+	Stands:   "0.1.0:150 0.2.6:153 0.3.0:300 1.0.1:1978",
+	Doc: `The public card says how to authenticate. A client that has to authenticate before it can read the card does not
+know how. Details that are not for everybody belong into the extended card.`,
+	Fix: `Take the well-known path of the card out of what the agent, or the gateway in front of it, protects, and move what
+must stay private into the extended card. If the whole card has to stay private, tell clients how to authenticate.`,
+	Silent: `Cards that came from the same URL later, with or without credentials; the extended card. The specification
+allows to protect a card. The finding comes at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
+			if p.Exchange.Call.Operation == a2a.GetCard {
+				p.Applied()
+			}
+			return
+		}
+		f := card.Missed(p)
+		if f.Status != 401 && f.Status != 403 || f.Later {
+			return
+		}
+		sent := ""
+		if f.Bare {
+			sent = "; no credentials were sent"
+		}
+		p.Report(p.Place, fmt.Sprintf("%s is answered with status %d%s", analysis.QuoteText(p.Exchange.Path), f.Status, sent),
+			"expected the card, which says how to authenticate")
+	},
+}
+
+var cardBelowEndpoint = &analysis.Rule{
+	ID:       "card-below-endpoint",
+	Title:    "card asked for below the endpoint",
+	Category: analysis.AgentCard,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	Side:     a2a.Client,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
+	Cites:    rule.Cite("RFC 8615 §3", rule.Every...),
+	Covers:   []string{"card-unavailable", "dialect-mismatch"},
+	Doc: `The client has read the card at one path, and later appends the well-known path to the URL of an endpoint that the
+card names. There is no card there. Who needs the card at that moment does not get it.`,
+	Fix: `Ask for the card where it was found, and keep its URL next to the URL of the endpoint: the endpoint's URL does not
+tell where the card is.`,
+	Silent: `Clients that had not read a card of the agent before, or have read one afterwards: they look in several places,
+as they may. Paths that belong to no endpoint of the card. The finding comes at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
+			if p.Exchange.Call.Operation == a2a.GetCard {
+				p.Applied()
+			}
+			return
+		}
+		for f := range card.Missed(p).Below() {
+			p.Report(f.Exchange.ResponsePlace().Status(),
+				fmt.Sprintf("%s is asked for, below an endpoint of the card, and is answered with status %d",
+					analysis.QuoteText(f.Exchange.Path), f.Status),
+				fmt.Sprintf("expected a request for the card that the client had read at %s (%s)",
+					analysis.QuoteText(pathOf(f.Read.URL)), f.Read.Place), analysis.Of(f.Exchange.Keep()))
+		}
+	},
+}
+
+// pathOf returns the path of a URL.
+func pathOf(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			return rest[i:]
+		}
+	}
+	return url
 }
 
 // underCard returns the path of a card where a client has put it behind that of a card, as those do that are given the

@@ -39,7 +39,7 @@ other side sees nothing of what was meant, and a lenient parser hides the fault 
 too deep to be read to their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and
 504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
 	Check: func(p *analysis.Pass) {
-		if p.Doc == nil || !saysJSON(p) ||
+		if p.Doc == nil || !saysJSON(p) || p.Answer != nil && p.Answer.Values > 1 ||
 			p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analysis.AnswerSeen && framedAsEvents(p)) {
 			return
 		}
