@@ -138,7 +138,7 @@ func (o *Observation) RefusesCredentials() bool {
 	message := strings.ToLower(o.Answer.Err.Message)
 	for _, words := range [...]string{
 		"unauthenticated", "not authenticated", "unauthorized", "not authorized", "unauthorised", "authentication required",
-		"authentication failed", "credentials", "missing authorization", "authorization header", "bearer", "api key", "api-key",
+		"authentication failed", "credentials", "token missing", "missing authorization", "authorization header", "bearer", "api key", "api-key",
 		"apikey", "access token", "auth token", "missing token", "no token", "invalid token", "token required", "forbidden",
 		"access denied",
 	} {

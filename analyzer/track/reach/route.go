@@ -28,7 +28,7 @@ func RouteInID(o *analysis.Observation) (rest string, ok bool) {
 	text := strings.ReplaceAll(strings.ReplaceAll(body, x.Path, ""), whole, "")
 	before, after, quoted := strings.Cut(text, x.Call.TaskID+rest)
 	if !quoted {
-		before, after, quoted = strings.Cut(text, x.Call.TaskID+url.PathEscape(rest))
+		before, after, quoted = strings.Cut(text, x.Call.TaskID+escapeRoute.Replace(rest))
 	}
 	if name, isPath := strings.CutSuffix(before, "/"); isPath { // a name such as tasks/ID, or the end of another path
 		above, isName := strings.CutSuffix(name, "tasks")
@@ -37,6 +37,9 @@ func RouteInID(o *analysis.Observation) (rest string, ok bool) {
 	speaksOfTask := o.Answer.Err.Name == a2a.TaskNotFound || strings.Contains(strings.ToLower(before+after), "task")
 	return rest, quoted && speaksOfTask
 }
+
+// escapeRoute writes what follows an id as a part of the id would be.
+var escapeRoute = strings.NewReplacer(":", "%3A", "/", "%2F")
 
 // afterID returns what follows the task's id in the route of a call, up to the next slash; empty if nothing does.
 func afterID(x *analysis.Exchange) string {

@@ -144,7 +144,7 @@ frameworks do for a route that they do not have. Where the specification has two
 			return
 		}
 		p.Report(p.Place.At(p.Answer.Err.Pointer),
-			fmt.Sprintf("%s looks for a task %s: it takes %s for a part of the id", analysis.Clip(x.Request.Method+" "+x.Path),
+			fmt.Sprintf("the agent looks for a task %s: it takes %s in the path for a part of the id",
 				analysis.QuoteText(x.Call.TaskID+rest), analysis.QuoteText(rest)),
 			fmt.Sprintf("expected %s of task %s", x.Call.Operation, analysis.QuoteText(x.Call.TaskID)),
 			analysis.AtMostIf(x.Call.Operation == a2a.SubscribeToTask, analysis.Note))
