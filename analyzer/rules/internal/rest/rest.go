@@ -124,16 +124,16 @@ var restRouteInID = &analysis.Rule{
 	Side:   a2a.Agent,
 	On:     analysis.AnswerSeen,
 	If:     analysis.NamesTask | analysis.Refused,
-	Needs:  []*analysis.Tracker{reach.Tracker},
 	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
 	Stands: "0.3.0:99 1.0.1:2787",
 	Covers: []string{"error-not-found-code"},
-	Doc: `The agent has no route for the operation. Its route for tasks takes the whole end of the path for an id, and then
-the agent looks for a task that does not exist. The task itself is there: GetTask finds it.`,
+	Doc: `The agent has no route for the operation. Its route for tasks takes the whole end of the path for an id, and the
+agent then looks for a task with that id, which does not exist.`,
 	Fix: `Add a route for tasks/ID:cancel, tasks/ID:subscribe and tasks/ID/pushNotificationConfigs before the route for
 tasks/ID, or let the pattern of the id end before a colon or a slash. Take GET and POST for tasks/ID:subscribe.`,
-	Silent: `Errors that do not quote the id together with what follows it, and those that only repeat the path, as
-frameworks do for a route that they do not have. Where the specification has two HTTP methods for the route, it is a note.`,
+	Silent: `Errors that do not quote the id together with the text that follows it, and errors that only repeat the path,
+as frameworks do for a missing route. The finding is a note for tasks/ID:subscribe, for which the specification names two
+HTTP methods.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || p.Answer == nil || p.Answer.Err == nil {

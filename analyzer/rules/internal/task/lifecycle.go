@@ -222,7 +222,7 @@ var stateLookupDiffers = &analysis.Rule{
 two calls look it up in different places: by different operations, by different routes, or in different processes.`,
 	Fix: `Compare the two calls. If only one operation fails, let it look tasks up where GetTask does. If the same operation
 fails at times, let every process of the agent use the same tasks, and store a task before it is shown.`,
-	Silent: `What state-unknown-task-known is silent about. The finding comes at the end of the recording.`,
+	Silent: `The same cases as state-unknown-task-known. The finding comes at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind != analysis.TaskMissed {
 			lookedUp(p)

@@ -25,7 +25,7 @@ var cardUnavailable = &analysis.Rule{
 nothing else of the agent is ever tried.`,
 	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can
 fail, best from memory. Give clients that look for the card themselves the agent's URL, not the card's.`,
-	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a
+	Silent: `Refusals for want of credentials, which card-guarded reports, other statuses below 500, and a 404 where the host serves a card at another path. Other 404 are a
 note that accuses nobody, since the client may have asked at the path of another version; or the client, where it has put
 the path of a card behind that of a card. 502, 503 and 504, which gateways answer, are a note, and so is a failure after
 which the card came. It is said at the end of the recording.`,
@@ -70,10 +70,10 @@ var cardGuarded = &analysis.Rule{
 	Stands:   "0.1.0:150 0.2.6:153 0.3.0:300 1.0.1:1978",
 	Doc: `The public card says how to authenticate. A client that has to authenticate before it can read the card does not
 know how. Details that are not for everybody belong into the extended card.`,
-	Fix: `Take the well-known path of the card out of what the agent, or the gateway in front of it, protects, and move what
-must stay private into the extended card. If the whole card has to stay private, tell clients how to authenticate.`,
-	Silent: `Cards that came from the same URL later, with or without credentials; the extended card. The specification
-allows to protect a card. The finding comes at the end of the recording.`,
+	Fix: `Exempt the card's well-known path from authentication in the agent, or in the gateway in front of it, and move private
+details into the extended card. If the whole card has to stay private, tell clients how to authenticate.`,
+	Silent: `Cards that a client got from the same URL later, with or without credentials; the extended card. The finding is a
+note, since the specification lets agents protect a card, and comes at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {
@@ -107,11 +107,11 @@ var cardBelowEndpoint = &analysis.Rule{
 	Cites:    rule.Cite("RFC 8615 §3", rule.Every...),
 	Covers:   []string{"card-unavailable", "dialect-mismatch"},
 	Doc: `The client has read the card at one path, and later appends the well-known path to the URL of an endpoint that the
-card names. There is no card there. Who needs the card at that moment does not get it.`,
+card names. That URL has no card, and the program that asked for the card does not get it.`,
 	Fix: `Ask for the card where it was found, and keep its URL next to the URL of the endpoint: the endpoint's URL does not
 tell where the card is.`,
-	Silent: `Clients that had not read a card of the agent before, or have read one afterwards: they look in several places,
-as they may. Paths that belong to no endpoint of the card. The finding comes at the end of the recording.`,
+	Silent: `Clients that had not read a card of the agent before, and clients that read one afterwards: a client may look in
+several places. Paths that are not below an endpoint of the card. The finding comes at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {

@@ -19,14 +19,14 @@ var httpRedirectNotFollowed = &analysis.Rule{
 	Needs:    []*analysis.Tracker{reach.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
-	Doc: `The agent, or the host before it, answers with a redirect to another path of its own, often the same path with a
-slash more or less. Many clients of A2A do not follow redirects, and for them the call has failed. The ones that follow
-need two requests for each call.`,
-	Fix: `Answer at the URL that the card names, or name the URL in the card that answers. Switch "trailing slash" redirects
-off, or register the route with and without the slash. A client may be told to follow redirects.`,
-	Silent: `Redirects that the client follows; those to other hosts, of which is not known who followed. Nobody is at fault
-where no card names the URL that was asked. Of what is redirected alike the first is reported, at the end of the
-recording.`,
+	Doc: `The agent, or the host in front of it, redirects the client to another path, often the same path with or without a
+slash at the end. Many A2A clients do not follow redirects, and for them the call has failed. Other clients need two
+requests for each call.`,
+	Fix: `Answer at the URL that the card names, or put the URL that answers into the card. Turn "trailing slash" redirects
+off, or register the route with and without the slash. Configure the client to follow redirects.`,
+	Silent: `Redirects that the client follows, and redirects to other hosts, where the recording does not show whether the
+client followed. Nobody is at fault if no card names the URL that was asked. Of several redirects to one URL the first is
+reported, at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.AnswerSeen {
 			p.Applied()
@@ -43,7 +43,7 @@ recording.`,
 		seen := fmt.Sprintf("%s is answered with status %d to %s", redirectedText(p, r.Count), r.Status,
 			analysis.QuoteText(r.Location))
 		if r.Past {
-			p.Report(p.Place, seen+", past the recorder", "expected a path: it leads back on the route that the client has taken",
+			p.Report(p.Place, seen+", past the recorder", "expected a path, which leads back through the recorder",
 				analysis.By(side))
 			return
 		}
@@ -63,8 +63,8 @@ var httpRedirectRequestLost = &analysis.Rule{
 	Needs:    []*analysis.Tracker{reach.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
-	Doc: `After 301, 302 and 303 HTTP clients ask the new URL with GET, and drop what they had posted. The call never gets to
-the agent, and the answer to the GET tells the client nothing.`,
+	Doc: `After 301, 302 and 303 HTTP clients ask for the new URL with GET and drop the body of the request. The call never
+reaches the agent, and the answer to the GET tells the client nothing.`,
 	Fix: `Answer at the URL that the card names. If a redirect is needed, send 307 or 308, which keep the method and the
 body.`,
 	Silent: `Redirects after which the client did not come with GET.`,
