@@ -13,8 +13,8 @@ import (
 // maxRedirects bounds the redirects that wait for their clients.
 const maxRedirects = 1000
 
-// redirects are the calls that were answered with a redirect, as long as nobody has come to where it leads. A client that
-// follows makes one call of two exchanges, and the last one tells how it came out.
+// redirects are the calls that were answered with a redirect whose client has not followed so far. A client that follows
+// makes one call of two exchanges, and the last one has the outcome.
 type redirects struct {
 	waiting map[led][]redirect
 	count   int
@@ -27,7 +27,8 @@ type led struct{ client, url string }
 type redirect struct {
 	FailedCalls
 	method string
-	back   bool // who follows is seen: it leads back to the same agent, on the same route
+	back   bool // it leads to the same agent through the recorder, so a client that follows is seen
+	past   bool // it leads to the agent's own address, and the client uses another one, that of a tap
 }
 
 // take keeps a call whose outcome is not known, if it was answered with a redirect.
@@ -44,7 +45,7 @@ func (r *redirects) take(s *summary.Summary, m *summary.Member) bool {
 		FailedCalls: FailedCalls{
 			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: m.Asked, Error: fmt.Sprintf("HTTP %d", s.Status),
 			Text: s.Said, Count: 1,
-		}, method: s.Method, back: back,
+		}, method: s.Method, back: back, past: !back && address.Of(address.Origin(to)) == address.Of(address.Origin(s.AgentURL)),
 	})
 	r.count++
 	return true
@@ -69,7 +70,7 @@ func (r *redirects) followed(s *summary.Summary) (first redirect, ok bool) {
 	return first, true
 }
 
-// all returns the redirects that nobody has followed, in the order of their exchanges.
+// all returns the redirects that were not followed, in the order of their exchanges.
 func (r *redirects) all() (list []redirect) {
 	for _, some := range r.waiting {
 		list = append(list, some...)
@@ -78,17 +79,21 @@ func (r *redirects) all() (list []redirect) {
 	return list
 }
 
-// gap says that nobody knows how the call came out.
+// gap returns what the record does not show of the call: its outcome.
 func (r *redirect) gap() NotSeen {
-	why := fmt.Sprintf("status %s leads its client elsewhere", r.Error[len("HTTP "):])
+	where := "elsewhere"
+	if r.past {
+		where = "past the recorder"
+	}
+	why := fmt.Sprintf("status %s leads its client %s", r.Error[len("HTTP "):], where)
 	if r.Text != "" {
 		why += ": " + r.Text
 	}
 	return NotSeen{What: seenInPart, Why: why, Exchange: r.Exchange, Count: 1}
 }
 
-// cameAfter takes that a client has followed a redirect. The call before counts no more; or it has failed, if the client
-// came with GET and so lost what it had posted.
+// cameAfter notes that an exchange follows a redirect. The exchange before is then no call of its own. If the client came
+// with GET after a POST, the call before has failed, since its body was lost.
 func (a *Account) cameAfter(c *Calls, s *summary.Summary) {
 	before, ok := a.led.followed(s)
 	if !ok {

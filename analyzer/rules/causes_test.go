@@ -292,7 +292,8 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 	}
 }
 
-// Who does not follow a redirect has not called; who follows has called once; and who is led elsewhere is not seen.
+// A call whose client does not follow a redirect has failed, a redirect that is followed makes one call, and a redirect to
+// another host is not seen.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	const ignored, lost = "http-redirect-not-followed", "http-redirect-request-lost"
@@ -317,8 +318,9 @@ func TestRedirects(t *testing.T) {
 				"followed with GET": {"%s/", func(x turn) []turn {
 					return []turn{{"GET " + x.path(), "", "405 Method Not Allowed", ""}}
 				}, "", lost + " at 2 (agent)", false},
-				"another host": {"https://elsewhere.example%s", nil, "0 of 1 call succeeded, 1 without a known outcome", "", true},
-				"nowhere":      {"", nil, "0 of 1 call succeeded, 1 without a known outcome", "", true},
+				"the agent's own address": {"http://booker.internal:9001%s/", nil, "0 of 1 call succeeded, 1 without a known outcome", "", true},
+				"another host":            {"https://elsewhere.example%s", nil, "0 of 1 call succeeded, 1 without a known outcome", "", true},
+				"nowhere":                 {"", nil, "0 of 1 call succeeded, 1 without a known outcome", "", true},
 			} {
 				first := sendCall("1.0", binding, "/a2a", "", "", "")
 				next := first
@@ -363,7 +365,8 @@ func (x turn) path() string {
 	return path
 }
 
-// A client that knows where the card is and asks below an endpoint is told so; one that looks in several places is not.
+// A client that knows where the card is and asks below an endpoint gets a finding; a client that looks in several places
+// does not.
 func TestCardBelowTheEndpoint(t *testing.T) {
 	t.Parallel()
 	const below, old = "card-below-endpoint", "/.well-known/agent.json"
