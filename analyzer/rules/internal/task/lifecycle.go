@@ -218,7 +218,7 @@ var stateLookupDiffers = &analysis.Rule{
 	Needs:  []*analysis.Tracker{answer.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Stands: "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:230",
-	Doc: `The agent says that a task is not found, and another call of the same client finds the task. The task exists. The
+	Doc: `The agent says that a task is not found, and another call finds the task. So the task exists, and the
 two calls look it up in different places: by different operations, by different routes, or in different processes.`,
 	Fix: `Compare the two calls. If only one operation fails, let it look tasks up where GetTask does. If the same operation
 fails at times, let every process of the agent use the same tasks, and store a task before it is shown.`,
