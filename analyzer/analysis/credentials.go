@@ -6,8 +6,10 @@ import (
 	"net/url"
 	"strings"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/grpc"
 )
 
 // A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields
@@ -84,3 +86,65 @@ func credentialSum(name, value string) uint64 {
 
 // hashOf returns a number for a text, within this process.
 func hashOf(text string) uint64 { return maphash.String(principalSeed, text) }
+
+// CarriesKey reports whether a request carries an API key where a scheme of a card says. Any cookie may be one.
+func (x *Exchange) CarriesKey(w a2a.Want) bool {
+	switch {
+	case w.Param == "":
+		return true
+	case w.In == "header":
+		return x.Request.Fields.Has(w.Param)
+	case w.In == "query":
+		_, ok := x.Call.QueryValue(w.Param)
+		return ok
+	case w.In == "cookie":
+		return x.Request.Fields.Has("Cookie")
+	}
+	return true
+}
+
+// CarriesKeyOf reports whether a request carries an API key by one of several schemes.
+func (x *Exchange) CarriesKeyOf(schemes []a2a.Want) bool {
+	for _, w := range schemes {
+		if w.Type == a2a.APIKeyScheme && x.CarriesKey(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// RefusesCredentials reports whether an answer refuses a call for its credentials, or for want of any: by its status, by
+// the name of its error, or by what an error says that the protocol does not define.
+func (o *Observation) RefusesCredentials() bool {
+	if o.Answer == nil || o.Answer.Err == nil && o.Exchange.Response.Status < 400 {
+		return false
+	}
+	if o.Exchange.Call.Binding == a2a.GRPC {
+		status, _ := o.Exchange.GRPCStatus()
+		return status.Code == grpc.Unauthenticated || status.Code == grpc.PermissionDenied
+	}
+	switch status := o.Exchange.Response.Status; {
+	case status == 401, status == 403:
+		return true
+	case o.Answer.Err == nil:
+		return false
+	}
+	switch name := o.Answer.Err.Name; {
+	case name == a2a.AuthenticationRequired, name == a2a.AuthorizationFailed:
+		return true
+	case name.A2A():
+		return false
+	}
+	message := strings.ToLower(o.Answer.Err.Message)
+	for _, words := range [...]string{
+		"unauthenticated", "not authenticated", "unauthorized", "not authorized", "unauthorised", "authentication required",
+		"authentication failed", "credentials", "token missing", "missing authorization", "authorization header", "bearer", "api key", "api-key",
+		"apikey", "access token", "auth token", "missing token", "no token", "invalid token", "token required", "forbidden",
+		"access denied",
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}

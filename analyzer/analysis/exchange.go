@@ -302,6 +302,7 @@ type Stream struct {
 	Over     bool         // an event has come after which no client waits for another one
 	Rest     *Event       // what came after the last blank line, once the stream is over; clients discard it
 
+	Bare      int    // JSON values in lines without a field name, which no reader of events finds
 	ErrorData string // beginning of the data of an event of type "error" that is none of A2A's; empty if none came
 }
 

@@ -34,6 +34,9 @@ const (
 	CalleeFailed   // the capture is over, and an agent has completed a task for which it had asked what failed
 	CalleeLeft     // the capture is over, and an agent has ended a task for which it had made another one, elsewhere
 	EarlySeen      // what matters only in an agent from before 0.1, once a call has shown that it is one
+	TaskMissed     // the capture is over, and a call was told that a task is not found which was shown shortly before
+	RedirectMissed // a client lost its request in a redirect; or the capture is over, and it has not followed one
+	LoginMissed    // the capture is over, and a client that was refused for its credentials has never sent any
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
 	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
@@ -63,7 +66,7 @@ const (
 		FrameSeen
 
 	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused | CalleeAwaited |
-		CalleeFailed | CalleeLeft | EarlySeen
+		CalleeFailed | CalleeLeft | EarlySeen | TaskMissed | RedirectMissed | LoginMissed
 
 	// ForTrackers is all kinds that no rule is given.
 	ForTrackers = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |

@@ -39,6 +39,7 @@ type Account struct {
 	sent   deliveries
 	worked workedOn
 	told   refusals
+	led    redirects
 	// by the exchange that was taken last, for another link
 	changed []Calls
 }
@@ -52,6 +53,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	}
 	a.changed = nil
 	a.askedAfter(s)
+	a.cameAfter(&c, s)
 	switch {
 	case s.FaultMade != "":
 		if s.Operation != a2a.NoOperation && s.Operation != a2a.GetCard && s.Operation != a2a.Webhook {
@@ -91,7 +93,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	calls := s.Batch
 	if len(calls) == 0 {
 		calls = []summary.Member{{
-			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: failureText(s),
+			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: withCredentials(s, failureText(s)),
 		}}
 		if len(s.Errors) > 0 {
 			calls[0].Error, calls[0].Code = s.Errors[0].Name, s.Errors[0].CodeText()
@@ -100,7 +102,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	for i := range calls {
 		a.call(&c, s, &calls[i])
 	}
-	if why := whyUnknown(s); why != "" {
+	if why := whyUnknown(s); why != "" && !a.led.take(s, &calls[0]) {
 		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: why, Exchange: s.Seq, Count: 1})
 	}
 	if s.Outcome.Succeeded && len(s.Batch) == 0 { // a batch names tasks that are not there, too
@@ -123,7 +125,7 @@ func (a *Account) tasks(c *Calls, s *summary.Summary) {
 	if worked.Link == c.Link {
 		c.Merge(&worked)
 	} else {
-		a.changed = []Calls{worked}
+		a.changed = append(a.changed, worked)
 	}
 }
 
@@ -289,6 +291,16 @@ func failureText(s *summary.Summary) string {
 	return s.Said
 }
 
+// withCredentials returns what the error of a failed call says, and whether the call had credentials if that is why it was
+// refused.
+func withCredentials(s *summary.Summary, text string) string {
+	sent := s.Credentials.String()
+	if text == "" || sent == "" {
+		return text + sent
+	}
+	return text + "; " + sent
+}
+
 // Close ends the account: no exchange follows. It returns what that changes of the calls of links.
 func (a *Account) Close() []Calls {
 	var changes []Calls
@@ -311,6 +323,16 @@ func (a *Account) Close() []Calls {
 		a.failed.add(f)
 	})
 	a.told = refusals{}
+	for _, p := range a.led.all() {
+		if !p.back {
+			a.gaps = addGap(a.gaps, p.gap())
+			continue
+		}
+		p.Text = fmt.Sprintf("leads to %s, and the client did not follow", p.Text)
+		changes = append(changes, Calls{Link: p.Link, Failed: 1, Failures: map[string]int{p.Error: 1}})
+		a.failed.add(p.FailedCalls)
+	}
+	a.led = redirects{}
 	if a.left == nil {
 		return changes
 	}
@@ -343,4 +365,10 @@ func (a *Account) Failed() []FailedCalls {
 }
 
 // Gaps returns what was not seen.
-func (a *Account) Gaps() []NotSeen { return slices.Clone(a.gaps) }
+func (a *Account) Gaps() []NotSeen {
+	gaps := slices.Clone(a.gaps)
+	for _, p := range a.led.all() { // the account goes on
+		gaps = addGap(gaps, p.gap())
+	}
+	return gaps
+}

@@ -187,6 +187,53 @@ func TestOutcomeNotKnown(t *testing.T) {
 	}
 }
 
+// A redirect and the exchange that follows it are one call; a redirect that leads back and is not followed is a failure.
+func TestRedirects(t *testing.T) {
+	led := func(seq uint64, location string) summary.Summary {
+		s := call(a2a.SendMessage, "")
+		s.Seq, s.Outcome, s.Status, s.Said = seq, analysis.Outcome{}, 308, location
+		s.Method, s.Target, s.AgentURL, s.Host = "POST", "/a2a", "http://127.0.0.1:9001", "127.0.0.1:8001"
+		return s
+	}
+	came := func(seq uint64, method string) summary.Summary {
+		s := call(a2a.SendMessage, "")
+		s.Seq, s.Method, s.Target, s.AgentURL = seq, method, "/a2a/", "http://localhost:9001"
+		s.Call = method == "POST"
+		return s
+	}
+	other := came(2, "POST")
+	other.Link.Client = "else"
+	for name, test := range map[string]struct {
+		list                    []summary.Summary
+		made, succeeded, failed int
+		gap                     string
+	}{
+		"not followed":           {[]summary.Summary{led(1, "/a2a/"), led(2, "/a2a/")}, 2, 0, 2, ""},
+		"followed":               {[]summary.Summary{led(1, "/a2a/"), came(2, "POST")}, 1, 1, 0, ""},
+		"followed once of twice": {[]summary.Summary{led(1, "/a2a/"), led(2, "/a2a/"), came(3, "POST")}, 2, 1, 1, ""},
+		"followed to the tap":    {[]summary.Summary{led(1, "http://127.0.0.1:8001/a2a/"), came(2, "POST")}, 1, 1, 0, ""},
+		"not followed to it":     {[]summary.Summary{led(1, "http://localhost:8001/a2a/")}, 1, 0, 1, ""},
+		"followed with GET":      {[]summary.Summary{led(1, "/a2a/"), came(2, "GET")}, 1, 0, 1, ""},
+		"by another client":      {[]summary.Summary{led(1, "/a2a/"), other}, 2, 1, 1, ""},
+		"an exchange before":     {[]summary.Summary{led(3, "/a2a/"), came(2, "POST")}, 2, 1, 1, ""},
+		"past the tap":           {[]summary.Summary{led(1, "http://127.0.0.1:9001/a2a/")}, 1, 0, 0, "status 308 leads its client past the recorder: http://127.0.0.1:9001/a2a/"},
+		"past it, and seen":      {[]summary.Summary{led(1, "http://127.0.0.1:9001/a2a/"), came(2, "POST")}, 1, 1, 0, ""},
+		"elsewhere":              {[]summary.Summary{led(1, "https://else.example/a2a")}, 1, 0, 0, "status 308 leads its client elsewhere: https://else.example/a2a"},
+	} {
+		r := &judgment.Result{}
+		r.Count(test.list...)
+		v := r.Verdict(analysis.Error)
+		var gap string
+		for _, n := range v.NotSeen {
+			gap += n.Why
+		}
+		if c := v.Calls; c.Made != test.made || c.Succeeded != test.succeeded || c.Failed != test.failed || gap != test.gap {
+			t.Errorf("%s: %s, not seen %q; want %d of %d succeeded, %d failed, not seen %q", name, c.String(), gap,
+				test.succeeded, test.made, test.failed, test.gap)
+		}
+	}
+}
+
 // What an agent says in place of an answer of the protocol stands beside the failure.
 func TestFailureText(t *testing.T) {
 	bare := call(a2a.SendMessage, "")

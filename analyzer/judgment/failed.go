@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )
 
@@ -58,7 +59,8 @@ func (f *FailedCalls) Programs() analysis.Programs {
 }
 
 // Fingerprint identifies the failure across captures and clients: it depends on the agent, which sends notifications, the
-// binding, what was asked, and the error with its code and what it says, but for words with numbers.
+// binding, what was asked, and the error with its code and what it says, but for words with numbers and for whether there
+// were credentials.
 func (f *FailedCalls) Fingerprint() string { return f.fingerprint(f.Programs().Agent) }
 
 // OldFingerprint returns the fingerprint of the time when the receiver of a notification counted as its agent. For calls
@@ -66,8 +68,12 @@ func (f *FailedCalls) Fingerprint() string { return f.fingerprint(f.Programs().A
 func (f *FailedCalls) OldFingerprint() string { return f.fingerprint(f.Link.Agent) }
 
 func (f *FailedCalls) fingerprint(agent string) string {
+	text := f.Text
+	for _, c := range [...]summary.Credentials{summary.CredentialsMissing, summary.CredentialsSent} {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, c.String()), "; ")
+	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(f.Text),
+		"call", agent, f.Binding.String(), f.Operation, f.Error, f.Code, withoutNumbers(text),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

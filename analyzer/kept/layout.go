@@ -76,6 +76,7 @@ func (c codec) rest(r *Row) {
 	c.int(&r.Events)
 	c.text(&r.Task)
 	octet(c, &r.State)
+	octet(c, &r.Credentials)
 	c.texts(&r.Tasks)
 	c.texts(&r.Contexts)
 	octets(c, &r.States)

@@ -17,7 +17,8 @@ func TestFailure(t *testing.T) {
 		want    string
 	}{
 		{a2a.JSONRPC, nil, 0, ""},
-		{a2a.JSONRPC, nil, 302, ""},
+		{a2a.JSONRPC, nil, 302, "302 Found"},
+		{a2a.JSONRPC, nil, 304, ""},
 		{a2a.JSONRPC, nil, 401, "401 Unauthorized"},
 		{a2a.JSONRPC, nil, 599, "599"},
 		{

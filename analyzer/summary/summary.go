@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -70,20 +71,37 @@ type Summary struct {
 	Said string
 	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
 	FaultMade string
-	Unseen    bool      // what followed was not observed: another protocol, or a tunnel
-	Missing   string    // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
-	NotHeard  bool      // it configures a webhook whose notifications went past the recorder
-	Batch     []Member  // the calls of a JSON-RPC batch, each by itself, at most a hundred
-	Ended     []TaskEnd // tasks that are shown failed, rejected, or canceled though their client did not ask for it
-	Push      bool      // a notification, or a call that configures them
-	Card      bool      // a card was asked for, or is the answer
-	Unusable  string    // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
-	Offers    []string  // servers that the interfaces of the card name that came, as address.Server has them
-	CardSum   uint64    // stands for the text of the card that came; 0 if none did, or if it could not be read
-	Cut       bool      // bytes are missing from the record, or a message ended before its framing said so
-	Rewritten bool
-	Replayed  bool
-	Notes     []string // what the recorder has to say about it
+	// of a call that was refused for its credentials, whether it had any
+	Credentials Credentials
+	Unseen      bool      // what followed was not observed: another protocol, or a tunnel
+	Missing     string    // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
+	NotHeard    bool      // it configures a webhook whose notifications went past the recorder
+	Batch       []Member  // the calls of a JSON-RPC batch, each by itself, at most a hundred
+	Ended       []TaskEnd // tasks that are shown failed, rejected, or canceled though their client did not ask for it
+	Push        bool      // a notification, or a call that configures them
+	Card        bool      // a card was asked for, or is the answer
+	Unusable    string    // why its client cannot use the card that came, such as "it speaks 0.3, …"; empty if nothing shows that
+	Offers      []string  // servers that the interfaces of the card name that came, as address.Server has them
+	CardSum     uint64    // stands for the text of the card that came; 0 if none did, or if it could not be read
+	Cut         bool      // bytes are missing from the record, or a message ended before its framing said so
+	Rewritten   bool
+	Replayed    bool
+	Notes       []string // what the recorder has to say about it
+}
+
+// Credentials says whether a request that was refused for its credentials had any.
+type Credentials uint8
+
+// What is known of the credentials of a request.
+const (
+	CredentialsNotKnown Credentials = iota // it was not refused for them, or the record may lack them
+	CredentialsMissing
+	CredentialsSent
+)
+
+// String returns what is known, as it follows what an error says; empty if nothing is.
+func (c Credentials) String() string {
+	return [...]string{"", "no credentials were sent", "credentials were sent"}[min(c, CredentialsSent)]
 }
 
 // Programs returns which program plays which part in the exchange.
@@ -197,8 +215,8 @@ func (s *Summary) Faulted() string {
 	return strings.TrimSuffix(s.Fault.Kind+" by "+side, " by ")
 }
 
-// Failure says what went wrong with the call: the first error of the protocol, what HTTP says, or what else made it
-// fail; empty if nothing did, or if how the exchange broke off says it.
+// Failure says what went wrong with the call: the first error of the protocol, what HTTP says, where it leads instead, or
+// what else made it fail; empty if nothing did, or if how the exchange broke off says it.
 func (s *Summary) Failure() string {
 	for i := range s.Errors {
 		if words := s.Errors[i].String(); words != "" {
@@ -208,6 +226,8 @@ func (s *Summary) Failure() string {
 	switch {
 	case s.Status >= 400:
 		return statusWords(s.Status)
+	case address.IsRedirect(s.Status):
+		return strings.TrimSuffix(statusWords(s.Status)+": "+analysis.Clean(s.Said), ": ")
 	case s.Fault != nil || s.Outcome.Succeeded:
 		return ""
 	}
@@ -253,7 +273,14 @@ func (s *Summary) Words() []Word {
 	}
 	failure := s.Failure()
 	if failure != "" {
-		add(Word{Text: failure, Look: Bad})
+		look := Bad
+		if address.IsRedirect(s.Status) { // which a client may follow
+			look = Warn
+		}
+		add(Word{Text: failure, Look: look})
+	}
+	if text := s.Credentials.String(); text != "" {
+		add(Word{Text: text, Look: Dim})
 	}
 	if s.Fault != nil && s.Fault.Kind != capture.KindInjected { // what was done stands in a note
 		add(Word{Text: s.faultWords(), Look: Bad})

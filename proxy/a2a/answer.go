@@ -11,6 +11,7 @@ type Answer struct {
 	Payload    Payload
 	Err        *Error // nil if there is none
 	Early      bool   // it is written as 0.1 was before it was written down: see Call.Early
+	Values     int    // where a stream is due: how many JSON values the body holds, one after the other or in an array
 }
 
 // DecodeAnswer says what a whole answer that is not an event stream holds. Status is its HTTP status. The media type

@@ -1,6 +1,10 @@
 package a2a
 
-import "a2atap/proxy/jsondoc"
+import (
+	"iter"
+
+	"a2atap/proxy/jsondoc"
+)
 
 // What the protocol's objects are made of. Package jsondoc parses it; see there.
 type (
@@ -22,6 +26,9 @@ const (
 
 // Parse parses a JSON text: jsondoc.Parse.
 func Parse(data []byte) Doc { return jsondoc.Parse(data) }
+
+// Sequence yields the JSON values of a text that holds one after the other, such as JSON Lines.
+func Sequence(data []byte) iter.Seq[Doc] { return jsondoc.Sequence(data) }
 
 // Ptr extends a JSON Pointer by tokens: jsondoc.Ptr.
 func Ptr(base string, tokens ...any) string { return jsondoc.Ptr(base, tokens...) }

@@ -31,6 +31,8 @@ type World struct {
 	Around func(http.Handler) http.Handler
 	Text   string // that the client is to send
 	Stream bool   // it should ask for a stream
+	// Excused are the rules that a client breaks there for want of something that it was not given.
+	Excused []string
 	// Expectations are what is looked at, in reading order.
 	Expectations []*Expectation
 }

@@ -168,7 +168,7 @@ func Worlds() []*World {
 			Options: refagent.Options{
 				StepTime: steps, Auth: &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "nobody-has-this"},
 			},
-			Text: "task-lifecycle hello",
+			Text: "task-lifecycle hello", Excused: []string{"auth-credentials-sent"},
 			Expectations: []*Expectation{{
 				ID: "client-gives-up", Title: "a client that is refused does not retry forever", Category: analysis.ErrorHandling,
 				Level: analysis.Advice, Sections: []string{"1.0 §7.3", "1.0 §7.4"},

@@ -15,6 +15,7 @@ type Memory struct {
 	refusals  *recent.Map[refusalKey, *Refusal]
 	ended     *recent.Map[endedKey, *EndedTask]
 	notFound  *recent.Map[analysis.TaskKey, *NotFound]
+	missed    *recent.Map[analysis.TaskKey, *Missed]
 	subscribe *recent.Map[analysis.TaskKey, *Pending]
 	stream    *recent.Map[analysis.TaskKey, *Pending]
 	digester  a2a.Digester

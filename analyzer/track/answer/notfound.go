@@ -2,6 +2,7 @@ package answer
 
 import (
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
 )
 
@@ -51,6 +52,10 @@ func (m *Memory) missing(o *analysis.Observation) {
 	if err.Name != a2a.TaskNotFound || x.Call.TaskID == "" {
 		return
 	}
+	if _, isRoute := reach.RouteInID(o); isRoute {
+		return
+	}
+	m.miss(o)
 	switch x.Call.Operation {
 	case a2a.GetPushConfig, a2a.DeletePushConfig:
 		return

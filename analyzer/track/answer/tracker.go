@@ -19,7 +19,8 @@ var Tracker = &analysis.Tracker{
 	Name:  "answer",
 	Doc:   "answers that say of a task that it is not found, that refuse an operation on it, or that show how it ended",
 	Needs: []*analysis.Tracker{card.Tracker, task.Tracker},
-	On:    analysis.OutcomeSeen | analysis.TaskSeen | analysis.AnswerDone,
+	On:    analysis.OutcomeSeen | analysis.TaskSeen | analysis.AnswerDone | analysis.CaptureDone,
+	Makes: analysis.TaskMissed,
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			cards:     s.State(card.Tracker).(*card.Memory),
@@ -27,6 +28,7 @@ var Tracker = &analysis.Tracker{
 			refusals:  recent.New[refusalKey, *Refusal](maxAnswers),
 			ended:     recent.New[endedKey, *EndedTask](maxAnswers),
 			notFound:  analysis.RecentByTask[*NotFound](maxAnswers),
+			missed:    analysis.RecentByTask[*Missed](maxAnswers),
 			subscribe: analysis.RecentByTask[*Pending](maxAnswers),
 			stream:    analysis.RecentByTask[*Pending](maxAnswers),
 			digester:  a2a.NewDigester(),
@@ -55,6 +57,8 @@ func (m *Memory) Take(p *analysis.Pass) {
 			m.showed(o)
 		}
 		m.contradicted(o)
+	case analysis.CaptureDone:
+		m.tellMissed(p)
 	}
 }
 
@@ -65,6 +69,7 @@ func (m *Memory) Forgotten() int { return 0 }
 func (m *Memory) seen(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	key := x.TaskKey(seen.TaskID)
 	m.notFound.Delete(key)
+	m.found(x, key, seen)
 	if seen.Late {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 type origin struct {
 	served bool         // a card came from it
 	spoken a2a.Dialects // in which calls succeeded there
+	below  []*Failure   // fetches below an endpoint of clients that had read the card elsewhere, a few
 }
 
 // origin returns the origin that an exchange went to.
@@ -36,6 +37,10 @@ type Failure struct {
 	Body      string             // the beginning of what came with status 200 and is no JSON; empty if nothing came
 	Later     bool               // the card came from the same URL afterwards
 	Elsewhere bool               // a card came from another path of the same host
+	Read      *Card              // that the client had read before, and below whose endpoint it asked; nil if it had not
+	Bare      bool               // the request had no credentials
+
+	found *bool // if Read is set: the client has read a card of the host afterwards
 
 	others []*Failure // the last one of each other client, newest last
 }
@@ -59,7 +64,13 @@ func (f *Failure) after(old *Failure) *Failure {
 	}
 	f.others, old.others = append(old.others, old), nil
 	client := f.Exchange.Link.Client
-	f.others = slices.DeleteFunc(f.others, func(o *Failure) bool { return o.Exchange.Link.Client == client })
+	f.others = slices.DeleteFunc(f.others, func(o *Failure) bool {
+		same := o.Exchange.Link.Client == client
+		if same && o.Read != nil {
+			f.Read, f.found = o.Read, o.found
+		}
+		return same
+	})
 	f.others = f.others[max(0, len(f.others)-maxClients):]
 	return f
 }
@@ -89,16 +100,72 @@ func (m *Memory) answered(o *analysis.Observation) {
 	failure, failed := m.failures.Get(x.Address)
 	switch status := x.Response.Status; {
 	case o.Answer.Payload.Kind == a2a.CardPayload || status == http.StatusNotModified:
-		m.origin(x).served = true
+		at := m.origin(x)
+		at.served = true
+		for _, f := range at.below {
+			*f.found = *f.found || f.Exchange.Link.Client == x.Link.Client
+		}
 		if failed {
 			failure.Later = true
 		}
-	case a2a.IsCardPath(x.Path) && (status == http.StatusNotFound || status >= 500 || isPage(o)):
-		now := &Failure{Exchange: x.WithoutBodies(), Status: status}
+	case a2a.IsCardPath(x.Path) && (isMissing(status) || isGuarded(status) || status >= 500 || isPage(o)):
+		now := &Failure{Exchange: x.WithoutBodies(), Status: status, Bare: x.Bare()}
+		m.readElsewhere(now)
 		if status == http.StatusOK && o.Doc != nil {
 			now.Body = string(o.Body[:min(len(o.Body), maxStart)])
 		}
 		m.failures.Put(x.Address, now.after(failure))
+	}
+}
+
+// isMissing reports whether a status says that there is nothing to get at a path.
+func isMissing(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusGone
+}
+
+// isGuarded reports whether a status refuses a request for its credentials.
+func isGuarded(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// readElsewhere notes which card the client of a failed fetch had read before, if the fetch asks below an endpoint of that
+// card. The first such fetch of each client at an endpoint counts.
+func (m *Memory) readElsewhere(f *Failure) {
+	x := f.Exchange
+	at := m.origin(x)
+	base := cardBase(x.Address)
+	if isGuarded(f.Status) || f.Status >= 500 || len(at.below) == maxClients ||
+		slices.ContainsFunc(at.below, func(g *Failure) bool {
+			return g.Exchange.Link.Client == x.Link.Client && cardBase(g.Exchange.Address) == base
+		}) {
+		return
+	}
+	near := m.cards.Near(x.Address)
+	for i := range near {
+		c := near[i].Card
+		if own := cardBase(address.Of(c.URL)); near[i].Address == base && strings.HasPrefix(base, own+"/") && m.ReadBefore(x, c) {
+			f.Read, f.found = c, new(bool)
+			at.below = append(at.below, f)
+			return
+		}
+	}
+}
+
+// cardBase returns what stands before the well-known path in the address of a card.
+func cardBase(at string) string {
+	base, _, _ := strings.Cut(at, "/.well-known/")
+	return base
+}
+
+// Below yields the fetches at the same address that have failed below an endpoint whose card the client had read, and after
+// which it has read none: see Failure.Read.
+func (f *Failure) Below() iter.Seq[*Failure] {
+	return func(yield func(*Failure) bool) {
+		for one := range f.Each() {
+			if one.Read != nil && !*one.found && !f.Later && !yield(one) {
+				return
+			}
+		}
 	}
 }
 

@@ -25,11 +25,7 @@ func (m *Memory) answered(o *analysis.Observation) {
 	if x.Endpoint == nil || !x.Outcome.Known() {
 		return
 	}
-	l, ok := m.links.Get(x.Link)
-	if !ok {
-		l = &link{}
-		m.links.Put(x.Link, l)
-	}
+	l := m.link(x)
 	switch {
 	case l.succeeded:
 	case x.Outcome.Succeeded:
@@ -39,6 +35,16 @@ func (m *Memory) answered(o *analysis.Observation) {
 			Exchange: x.WithoutBodies(), Version: o.Answer.Err.RefusesVersion(), NoRoute: NoRoute(o), dialects: o.Dialects,
 		})
 	}
+}
+
+// link returns what is known of the link of an exchange.
+func (m *Memory) link(x *analysis.Exchange) *link {
+	l, ok := m.links.Get(x.Link)
+	if !ok {
+		l = &link{}
+		m.links.Put(x.Link, l)
+	}
+	return l
 }
 
 // has reports whether a call to the same interface in the same dialect has been refused.

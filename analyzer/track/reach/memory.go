@@ -3,6 +3,7 @@ package reach
 import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/recent"
+	"a2atap/analyzer/track/card"
 )
 
 // Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
@@ -14,6 +15,8 @@ const (
 
 // Memory is what is remembered of who gets through.
 type Memory struct {
+	cards   *card.Memory
+	led     *recent.Map[led, *Redirect] // by client, and where it is led
 	origins *recent.Map[string, *origin]
 	ways    *recent.Map[way, string] // what kept the last exchange from the agent; "" if nothing did
 	links   *recent.Map[analysis.Link, *link]
@@ -37,4 +40,6 @@ type origin struct {
 type link struct {
 	succeeded bool
 	refusals  []Refusal // the first of each interface and dialect
+	carried   bool      // a request had credentials, or may have had some that are not on record
+	login     *Login    // calls that were refused for want of credentials; nil if none was
 }

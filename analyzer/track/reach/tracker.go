@@ -5,17 +5,22 @@ package reach
 import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/recent"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
 // Tracker remembers what kept calls from success.
 var Tracker = &analysis.Tracker{
 	Name:  "reach",
-	Doc:   "which agents could not be reached, and which calls were refused on links where none succeeded",
-	On:    analysis.AnswerDone | analysis.CallEnded | analysis.ExchangeDone | analysis.CaptureDone,
-	Makes: analysis.AgentGone | analysis.LinkRefused,
-	New: func(*analysis.Setup) analysis.State {
+	Doc:   "which agents could not be reached, which calls were refused on links where none succeeded, and where redirects led",
+	Needs: []*analysis.Tracker{card.Tracker},
+	On: analysis.RequestRead | analysis.AnswerDone | analysis.CallEnded | analysis.ExchangeDone |
+		analysis.CaptureDone,
+	Makes: analysis.AgentGone | analysis.LinkRefused | analysis.RedirectMissed | analysis.LoginMissed,
+	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
+			cards:   s.State(card.Tracker).(*card.Memory),
+			led:     recent.New[led, *Redirect](maxOrigins),
 			origins: recent.New[string, *origin](maxOrigins),
 			ways:    recent.New[way, string](maxOrigins),
 			links:   recent.New[analysis.Link, *link](maxLinks),
@@ -29,8 +34,12 @@ func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 // Take implements analysis.State.
 func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
+	case analysis.RequestRead:
+		m.came(p)
 	case analysis.AnswerDone:
 		m.answered(p.Observation)
+		m.login(p.Observation)
+		m.redirected(p.Observation)
 	case analysis.CallEnded:
 		m.ways.Put(wayOf(p.Exchange), kept(p.Observation))
 		if p.Exchange.Call.Operation != a2a.Webhook { // where nobody takes the host for an agent
@@ -41,6 +50,8 @@ func (m *Memory) Take(p *analysis.Pass) {
 	case analysis.CaptureDone:
 		m.gone(p)
 		m.refused(p)
+		m.notFollowed(p)
+		m.noLogin(p)
 	}
 }
 

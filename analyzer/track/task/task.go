@@ -24,6 +24,7 @@ type Task struct {
 	Created  *Creation                 // the send that brought it into being, if that was seen
 	First    *analysis.TaskObservation // the first look at it that an answer gave; nil if there was none
 	FirstFor analysis.Principal        // for whom First was; 0 if that did not show
+	Got      *analysis.TaskObservation // the newest answer to GetTask that showed it; nil if there was none
 	Reopened bool                      // a message went to it when it had ended, or may have
 
 	shownBy  uint64                   // the exchange that showed it first
@@ -130,5 +131,8 @@ func (t *Task) see(x *analysis.Exchange, seen *analysis.TaskObservation) {
 	}
 	if seen.State.Known() {
 		t.Last = seen
+	}
+	if x.Call.Operation == a2a.GetTask {
+		t.Got = seen
 	}
 }

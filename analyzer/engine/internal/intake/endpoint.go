@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"a2atap/analyzer/internal/address"
 	"a2atap/analyzer/internal/directory"
 	"a2atap/analyzer/internal/recent"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
 )
 
@@ -35,9 +37,9 @@ type endpoint struct {
 // addresses are one agent.
 type endpoints struct {
 	known  *recent.Map[endpointKey, *endpoint]
-	urls   *recent.Map[asked, *target] // what was asked: the same few again and again
-	cards  *directory.Directory[struct{}]
-	agents *recent.Map[string, agentName] // by address
+	urls   *recent.Map[asked, *target]      // what was asked: the same few again and again
+	cards  *directory.Directory[[]a2a.Want] // with the schemes of each that no name of a field gives away
+	agents *recent.Map[string, agentName]   // by address
 }
 
 // An agentName is what the tasks made at an interface are kept under: one name for all interfaces of a card.
@@ -50,7 +52,7 @@ func newEndpoints() endpoints {
 	return endpoints{
 		known:  recent.New[endpointKey, *endpoint](maxEndpoints),
 		urls:   recent.New[asked, *target](maxAsked),
-		cards:  directory.New[struct{}](maxCards),
+		cards:  directory.New[[]a2a.Want](maxCards),
 		agents: recent.New[string, agentName](maxEndpoints),
 	}
 }
@@ -146,7 +148,7 @@ func (e *endpoint) decide(declared a2a.Dialects) {
 // learn remembers what a card declares, and which addresses it makes one agent.
 func (s *endpoints) learn(x *analysis.Exchange, card *a2a.Card) {
 	key := directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
-	s.cards.Put(key, struct{}{}, card.Interfaces)
+	s.cards.Put(key, unnamedSchemes(card), card.Interfaces)
 	own := agentName{origin: address.Of(x.Origin)}
 	addresses := make([]string, 0, len(card.Interfaces))
 	for _, i := range card.Interfaces[:min(len(card.Interfaces), directory.MaxInterfaces)] {
@@ -210,4 +212,35 @@ func settle(x *analysis.Exchange, p *a2a.Payload) {
 	if x.Call.Evidence == a2a.Decisive && !x.Spoken().Has(a2a.V0_1) {
 		p.Settle(x.Dialects)
 	}
+}
+
+// unnamedSchemes returns the schemes of a card by which a request may carry credentials that do not show as such: API keys
+// under names of the card's own, and client certificates.
+func unnamedSchemes(card *a2a.Card) []a2a.Want {
+	security := card.Security()
+	return slices.DeleteFunc(security.Schemes, func(w a2a.Want) bool {
+		return w.Type != a2a.APIKeyScheme && w.Type != a2a.MutualTLSScheme
+	})
+}
+
+// credentials says whether a request had credentials, as far as the record and the cards of its agent tell.
+func (s *endpoints) credentials(x *analysis.Exchange) summary.Credentials {
+	if x.Principal() != 0 {
+		return summary.CredentialsSent
+	}
+	known := summary.CredentialsMissing
+	near := s.cards.Near(x.Address)
+	for i := range near {
+		schemes := near[i].Card
+		if x.CarriesKeyOf(schemes) {
+			return summary.CredentialsSent
+		}
+		if slices.ContainsFunc(schemes, func(w a2a.Want) bool { return w.Type == a2a.MutualTLSScheme }) {
+			known = summary.CredentialsNotKnown
+		}
+	}
+	if !x.CredentialsKept() {
+		return summary.CredentialsNotKnown
+	}
+	return known
 }

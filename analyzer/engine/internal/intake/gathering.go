@@ -66,6 +66,10 @@ func (g *gathering) step(s *capture.Step) {
 		g.ResponseSize = max(g.ResponseSize, 0)
 		if s.Parsed != nil && s.Parsed.Head != nil {
 			g.Status = s.Parsed.Head.Status
+			if g.Status >= 300 && g.Status < 400 {
+				leads, _, _ := strings.Cut(s.Parsed.Head.Fields.Get("Location"), "?")
+				g.Said = summary.OneLine(leads)
+			}
 			g.traced(s.Parsed.Head.Fields)
 		}
 		if g.Stream = g.Stream || what.Stream && g.mayStream(); g.Stream {

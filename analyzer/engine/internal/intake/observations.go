@@ -132,7 +132,10 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 		in.cut()
 		return
 	}
+	values, count := valuesOf(x, body, doc)
+	ob.read.Values = count
 	ob.takeAnswer(in, s, &ob.read, x.ResponsePlace().Body(), body)
+	ob.takeValues(in, s, values)
 	ob.read = a2a.Answer{}
 }
 
@@ -153,7 +156,7 @@ func (ob *observer) takeAnswer(in *openExchange, s capture.Step, a *a2a.Answer, 
 		o.Doc = &a.Doc
 	}
 	ob.observe(in, o)
-	in.answered(o)
+	ob.answered(in, o)
 	in.members = membersOf(x, a)
 	ob.outcome(in, o, analysis.OutcomeSeen)
 	ob.answerObjects(in, o, &a.Payload)
@@ -186,6 +189,11 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	ob.counter.Counts.Events++
 	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
 	in.lastK = raw.K
+	if raw.Dropped == 0 {
+		values := bareValues(ev)
+		x.Stream.Bare += len(values)
+		ob.takeValues(in, s, values)
+	}
 	switch {
 	case raw.Unterminated:
 		x.Stream.Rest = ev
@@ -229,7 +237,7 @@ func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	if o.Answer == nil {
 		return
 	}
-	in.answered(o)
+	ob.answered(in, o)
 	ob.tellEvent(x, o, in)
 	switch own := o.Answer.Payload.Dialects; {
 	case x.Stream.Events == 0 && !x.Stream.Gap:
@@ -241,6 +249,14 @@ func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	ob.payload(in, o, &o.Answer.Payload)
 	addEvent(x.Stream, o)
 	ob.answerDone(in, o)
+}
+
+// answered notes how a call came out, and if it was refused for its credentials, whether it had any.
+func (ob *observer) answered(in *openExchange, o *analysis.Observation) {
+	in.answered(o)
+	if isCall(in.X) && o.RefusesCredentials() {
+		in.gathered.Credentials = ob.endpoints.credentials(in.X)
+	}
 }
 
 // outcome observes once more what an answer or an event holds, now as what came of the request: by the dialects of the

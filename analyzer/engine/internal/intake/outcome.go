@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"strconv"
-	"strings"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/summary"
@@ -106,20 +105,17 @@ func (in *openExchange) answered(o *analysis.Observation) {
 	}
 }
 
-// said notes what stands where the protocol would have an answer, if its own words do not tell: where the client is led,
-// or how the answer begins.
+// said notes what stands where the protocol would have an answer, if its own words do not tell: how the answer begins.
 func (in *openExchange) said(o *analysis.Observation, now analysis.Outcome) {
 	g, body := &in.gathered, o.Body
 	if o.Event != nil {
 		body = o.Event.Fields.Data
 	}
-	switch status := in.X.Response.Status; {
+	switch {
 	case g.Said != "" || now.Succeeded || o.Answer.Err != nil && o.Answer.Err.Message != "":
 	case now.Failure == analysis.OtherID:
 		g.Said = idWords(in.X.Call.ID, o.Answer.ID)
-	case status >= 300 && status < 400:
-		address, _, _ := strings.Cut(in.X.Response.Fields.Get("Location"), "?")
-		g.Said = summary.OneLine(address)
+	case in.X.Response.Status >= 300 && in.X.Response.Status < 400: // which says where it leads, or nothing
 	default:
 		g.Said = summary.OneLine(body)
 	}

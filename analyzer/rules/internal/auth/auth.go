@@ -7,6 +7,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/reach"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/grpc"
@@ -36,8 +37,9 @@ var authCredentialsSent = &analysis.Rule{
 	Level:    analysis.Must,
 	Side:     a2a.Client,
 	Once:     analysis.PerEndpoint,
+	On:       analysis.OutcomeSeen | analysis.LoginMissed,
 	If:       analysis.Carded,
-	Needs:    []*analysis.Tracker{card.Tracker},
+	Needs:    []*analysis.Tracker{card.Tracker, reach.Tracker},
 	Cites:    rule.Cite("4.3", rule.Before1...).And("7.3", a2a.V1_0),
 	Covers:   []string{"auth-scheme-undeclared"},
 	Stands:   "0.1.0:95 0.2.6:98 0.3.0:245 1.0.1:1889",
@@ -46,10 +48,14 @@ long as the agent looks away: the day it looks, every call of this client fails.
 	Fix: `Read security (1.0: securityRequirements) in the card and send the credentials of one alternative with every
 request: the Authorization field with the scheme it names, or the API key where it says.`,
 	Silent: `Requests that the agent refused for their credentials, or with an error that the protocol does not define
-and that may mean so; agents that anybody may call by one alternative; client certificates, which no request shows;
+and that may mean so, unless the client never sends any and has no success by the end of the recording; agents that anybody may call by one alternative; client certificates, which no request shows;
 schemes that the card does not describe; the public card; HARs of other programs that may leave credentials out. The
 first request of each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.LoginMissed {
+			reportNoLogin(p)
+			return
+		}
 		x := p.Exchange
 		card := rule.AskingCard(p)
 		if card == nil || x.Call.Operation == a2a.GetExtendedCard || challenged(p) {
@@ -64,6 +70,24 @@ first request of each client at an endpoint is reported.`,
 			fmt.Sprintf("the card at %s asks for %s, and the request carries %s", card.Place, wantedText(card), what),
 			"expected the credentials of one of the card's alternatives")
 	},
+}
+
+// reportNoLogin reports a client that was refused for want of credentials, and never sent any of those that the card
+// declares.
+func reportNoLogin(p *analysis.Pass) {
+	card := rule.AskingCard(p)
+	if card == nil {
+		card = rule.SchemeCard(p)
+	}
+	if card == nil {
+		return
+	}
+	refused := reach.LoginOf(p).Count
+	p.Report(p.Place,
+		fmt.Sprintf("the card at %s asks for %s, %s refused for want of credentials, and no request of the client has any",
+			card.Place, carriersText(card), callsText(refused)),
+		"expected the credentials of one of the card's alternatives", analysis.By(a2a.Client),
+		analysis.AtMostIf(refused == 1, analysis.Warning)) // it may have asked for the challenge
 }
 
 var authNotEnforced = &analysis.Rule{

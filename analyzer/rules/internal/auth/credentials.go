@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func carries(x *analysis.Exchange, all []a2a.Want) bool {
 func carriesOne(x *analysis.Exchange, w a2a.Want) bool {
 	switch w.Type {
 	case a2a.APIKeyScheme:
-		return rule.HasKey(x, w)
+		return x.CarriesKey(w)
 	case a2a.HTTPScheme:
 		scheme := rule.AuthorizationScheme(x)
 		return x.Request.Fields.Has("Authorization") &&
@@ -96,4 +97,54 @@ func wantedText(card *card.Card) string {
 		list = append(list, strings.ReplaceAll(rule.SchemeNames(all), ", ", " and "))
 	}
 	return strings.Join(list, " or ")
+}
+
+// carriersText says what a card asks for and where requests carry it: `"bearer" (Authorization: Bearer)`, alternatives with
+// "or" between. A card that declares schemes without asking every request for one leaves the choice.
+func carriersText(card *card.Card) string {
+	alternatives := card.Security.Alternatives
+	if !card.Security.Asks() {
+		alternatives = nil
+		for _, w := range card.Security.Schemes {
+			alternatives = append(alternatives, []a2a.Want{w})
+		}
+	}
+	var list []string
+	for _, all := range alternatives[:min(len(alternatives), rule.MaxNamed)] {
+		var names []string
+		for _, w := range all[:min(len(all), rule.MaxNamed)] {
+			name := analysis.QuoteText(w.Name)
+			if carrier := carrierText(w); carrier != "" {
+				name += " (" + carrier + ")"
+			}
+			names = append(names, name)
+		}
+		list = append(list, strings.Join(names, " and "))
+	}
+	return strings.Join(list, " or ")
+}
+
+// carrierText says where a request carries the credentials of a scheme.
+func carrierText(w a2a.Want) string {
+	switch w.Type {
+	case a2a.APIKeyScheme:
+		place := map[string]string{"header": "header ", "query": "query parameter ", "cookie": "cookie "}[w.In]
+		return place + analysis.Clip(w.Param)
+	case a2a.HTTPScheme:
+		scheme := analysis.Clip(w.Scheme)
+		if scheme == strings.ToLower(scheme) && scheme != "" {
+			scheme = strings.ToUpper(scheme[:1]) + scheme[1:]
+		}
+		return strings.TrimSuffix("Authorization: "+scheme, ": ")
+	case a2a.OAuth2Scheme, a2a.OpenIDConnectScheme:
+		return "Authorization: Bearer"
+	}
+	return ""
+}
+
+func callsText(n int) string {
+	if n == 1 {
+		return "1 call was"
+	}
+	return fmt.Sprintf("%d calls were", n)
 }

@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
 )
 
@@ -20,6 +21,7 @@ var Calls = rule.Family{
 }.Of(
 	restVerb,
 	restRouteKnown,
+	restRouteInID,
 	restv1Prefix,
 	restRequestContentType,
 	restResponseContentType,
@@ -112,6 +114,40 @@ own.`,
 				fmt.Sprintf("the path is %s, answered with %d", analysis.QuoteText(x.Path), x.Response.Status),
 				"expected a route of the HTTP+JSON binding", atMostIfExtended(p))
 		}
+	},
+}
+
+var restRouteInID = &analysis.Rule{
+	ID:     "rest-route-in-id",
+	Title:  "the end of a route is taken for a part of the task's id",
+	Level:  analysis.Should,
+	Side:   a2a.Agent,
+	On:     analysis.AnswerSeen,
+	If:     analysis.NamesTask | analysis.Refused,
+	Cites:  rule.Cite("3.2.3", a2a.V0_3).And("11.3", a2a.V1_0),
+	Stands: "0.3.0:99 1.0.1:2787",
+	Covers: []string{"error-not-found-code"},
+	Doc: `The agent has no route for the operation. Its route for tasks takes the whole end of the path for an id, and the
+agent then looks for a task with that id, which does not exist.`,
+	Fix: `Add a route for tasks/ID:cancel, tasks/ID:subscribe and tasks/ID/pushNotificationConfigs before the route for
+tasks/ID, or let the pattern of the id end before a colon or a slash. Take GET and POST for tasks/ID:subscribe.`,
+	Silent: `Errors that do not quote the id together with the text that follows it, and errors that only repeat the path,
+as frameworks do for a missing route. The finding is a note for tasks/ID:subscribe, for which the specification names two
+HTTP methods.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		if x.Call.Operation == a2a.NoOperation || p.Answer == nil || p.Answer.Err == nil {
+			return
+		}
+		rest, ok := reach.RouteInID(p.Observation)
+		if !ok {
+			return
+		}
+		p.Report(p.Place.At(p.Answer.Err.Pointer),
+			fmt.Sprintf("the agent looks for a task %s: it takes %s in the path for a part of the id",
+				analysis.QuoteText(x.Call.TaskID+rest), analysis.QuoteText(rest)),
+			fmt.Sprintf("expected %s of task %s", x.Call.Operation, analysis.QuoteText(x.Call.TaskID)),
+			analysis.AtMostIf(x.Call.Operation == a2a.SubscribeToTask, analysis.Note))
 	},
 }
 

@@ -68,7 +68,7 @@ func judgeResponses(p *analysis.Pass, judge func(at string, response a2a.Value))
 
 // eachResponse is judgeResponses for what is judged with each call of a batch on its own.
 func eachResponse(p *analysis.Pass, judge func(at string, response a2a.Value)) {
-	if p.Answer == nil || p.Answer.Doc.Err != nil {
+	if p.Answer == nil || p.Answer.Doc.Err != nil || p.Answer.Values > 0 { // in place of events
 		return
 	}
 	root, call := p.Answer.Doc.Root, &p.Exchange.Call

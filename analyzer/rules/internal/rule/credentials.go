@@ -46,31 +46,7 @@ func lastCard(p *analysis.Pass, holds func(*a2a.Security) bool) *card.Card {
 
 // NoCredentials reports whether a request carries nothing that may be a credential of the card.
 func NoCredentials(x *analysis.Exchange, card *card.Card) bool {
-	if !x.Bare() {
-		return false
-	}
-	for _, w := range card.Security.Schemes {
-		if w.Type == a2a.APIKeyScheme && HasKey(x, w) {
-			return false
-		}
-	}
-	return true
-}
-
-// HasKey reports whether a request carries an API key where the card says. Its value is nobody's business.
-func HasKey(x *analysis.Exchange, w a2a.Want) bool {
-	switch {
-	case w.Param == "":
-		return true
-	case w.In == "header":
-		return x.Request.Fields.Has(w.Param)
-	case w.In == "query":
-		_, ok := x.Call.QueryValue(w.Param)
-		return ok
-	case w.In == "cookie":
-		return x.Request.Fields.Has("Cookie")
-	}
-	return true
+	return x.Bare() && !x.CarriesKeyOf(card.Security.Schemes)
 }
 
 // AuthorizationScheme returns the scheme of the Authorization field; "" if it has none, or only a secret.

@@ -2,10 +2,10 @@ package task
 
 import (
 	"fmt"
-	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"
@@ -25,6 +25,7 @@ var Lifecycle = rule.Family{
 	stateFinalStateAgrees,
 	stateStatusRegressTime,
 	stateUnknownTaskKnown,
+	stateLookupDiffers,
 )
 
 var stateTerminalImmutable = &analysis.Rule{
@@ -185,9 +186,8 @@ var stateUnknownTaskKnown = &analysis.Rule{
 	ID:     "state-unknown-task-known",
 	Title:  "task is not found shortly after it was shown",
 	Level:  analysis.Advice,
-	On:     analysis.AnswerSeen | analysis.EventSeen,
-	If:     analysis.NamesTask,
-	Needs:  []*analysis.Tracker{task.Tracker},
+	On:     analysis.AnswerSeen | analysis.EventSeen | analysis.TaskMissed,
+	Needs:  []*analysis.Tracker{answer.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
 	Stands: "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:230",
 	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
@@ -196,34 +196,52 @@ removed, which is allowed at any time; more often the agent runs in several proc
 results late.`,
 	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times,
 push configurations, and messages to, cancellations of and subscriptions to a task that has ended, where this error is
-an accepted answer.`,
+an accepted answer. Tasks that another call finds, which state-lookup-differs reports. The finding comes at the end of the
+recording.`,
 	Check: func(p *analysis.Pass) {
-		x := p.Exchange
-		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil ||
-			p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
+		if p.Kind != analysis.TaskMissed {
+			lookedUp(p)
 			return
 		}
-		last := task.Of(p).Named(x).Last
-		switch op := x.Call.Operation; {
-		case op == a2a.GetTask:
-		case op.Sends(), op == a2a.CancelTask, op == a2a.SubscribeToTask:
-			if last.State.Terminal() {
-				return
-			}
-		default:
-			return
-		}
-		if !x.BeganAfter(last.Moment()) || !last.ShownTo(x) || last.At.IsZero() || x.Started.Sub(last.At) > shortly {
-			return
-		}
-		p.Applied()
-		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.TaskNotFound {
-			p.Report(p.Place.At(failure.Pointer),
-				fmt.Sprintf("task %s is not found, and was shown at %s", analysis.QuoteText(last.TaskID), last.Object),
-				"expected to find it again")
+		if missed := answer.MissedOf(p); missed.Found == nil {
+			p.Report(p.Place, fmt.Sprintf("task %s is not found, and was shown at %s", analysis.QuoteText(missed.Shown.TaskID),
+				missed.Shown.Object), "expected to find it again")
 		}
 	},
 }
 
-// shortly is how long ago a task was shown that should still be there.
-const shortly = time.Minute
+var stateLookupDiffers = &analysis.Rule{
+	ID:     "state-lookup-differs",
+	Title:  "task is not found by one call and found by another",
+	Level:  analysis.Advice,
+	On:     analysis.AnswerSeen | analysis.EventSeen | analysis.TaskMissed,
+	Needs:  []*analysis.Tracker{answer.Tracker},
+	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.3", a2a.V1_0),
+	Stands: "0.1.0:1026 0.2.6:974 0.3.0:1169 1.0.1:230",
+	Doc: `The agent says that a task is not found, and another call finds the task. So the task exists, and the
+two calls look it up in different places: by different operations, by different routes, or in different processes.`,
+	Fix: `Compare the two calls. If only one operation fails, let it look tasks up where GetTask does. If the same operation
+fails at times, let every process of the agent use the same tasks, and store a task before it is shown.`,
+	Silent: `The same cases as state-unknown-task-known. The finding comes at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind != analysis.TaskMissed {
+			lookedUp(p)
+			return
+		}
+		missed := answer.MissedOf(p)
+		if missed.Found == nil {
+			return
+		}
+		p.Report(p.Place, fmt.Sprintf("%s does not find task %s, and %s found it at %s", p.Exchange.Call.Operation,
+			analysis.QuoteText(missed.Shown.TaskID), missed.Found.Operation, missed.Found.Object),
+			"expected every call to find it")
+	},
+}
+
+// lookedUp notes that a call has asked for a task that was shown shortly before.
+func lookedUp(p *analysis.Pass) {
+	if p.Answer != nil && (p.Kind != analysis.EventSeen || rule.OpensStream(p)) &&
+		answer.Of(p).ShownShortlyBefore(p.Exchange) != nil {
+		p.Applied()
+	}
+}

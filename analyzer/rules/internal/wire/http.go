@@ -27,6 +27,10 @@ var HTTP = rule.Family{
 	nonstreamMethodAnsweredSSE,
 	httpRetryAfter,
 	cardUnavailable,
+	cardGuarded,
+	cardBelowEndpoint,
+	httpRedirectNotFollowed,
+	httpRedirectRequestLost,
 )
 
 var rpchttpPost = &analysis.Rule{
@@ -108,10 +112,10 @@ var rpcResponseContentType = &analysis.Rule{
 	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
 JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are not JSON-RPC are
-not judged.`,
+	Silent: `Parameters such as charset are ignored. Answers without a body, error pages that are not JSON-RPC, and results
+where an event stream is due are not judged.`,
 	Check: func(p *analysis.Pass) {
-		if !p.Answer.IsEnvelope {
+		if !p.Answer.IsEnvelope || dueAsStream(p) {
 			return
 		}
 		p.Applied()
@@ -135,9 +139,9 @@ var rpcResponseContentTypeV1 = &analysis.Rule{
 object labelled as text is shown to a user, or refused, although its content is right.`,
 	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
 	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without
-a body and error pages that are not JSON-RPC are not judged.`,
+a body, error pages that are not JSON-RPC, and results where an event stream is due are not judged.`,
 	Check: func(p *analysis.Pass) {
-		if !p.Answer.IsEnvelope {
+		if !p.Answer.IsEnvelope || dueAsStream(p) {
 			return
 		}
 		p.Applied()
@@ -277,23 +281,29 @@ func beginsStream(p *analysis.Pass) bool {
 
 var streamMethodAnsweredJSON = &analysis.Rule{
 	ID:       "stream-method-answered-json",
-	Title:    "streaming call answered with one JSON object",
+	Title:    "streaming call answered with JSON, not with events",
 	Category: analysis.Streaming,
 	Level:    analysis.Must,
 	Side:     a2a.Agent,
-	On:       analysis.AnswerSeen | analysis.EventSeen,
+	On:       analysis.AnswerSeen | analysis.EventSeen | analysis.StreamEnded,
 	If:       analysis.OfStream,
 	Bindings: rule.OnJSONCall,
 	Cites:    rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0).And("9.4.2", a2a.V1_0),
 	Stands:   "0.1.0:832 0.2.6:517 0.3.0:726 1.0.1:206 1.0.1:2322",
+	Covers:   []string{"stream-empty"},
 	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to
-its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
-	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
+its reader of events, which finds none in a JSON body, in JSON Lines or in an array: the result is there and nobody sees
+it.`,
+	Fix: `Answer with text/event-stream and one event for each update: "data: ", the JSON object, and a blank line. An agent that has one Message or Task only sends it
 as the only event. Without support for streaming, answer with the error for that.`,
 	Silent: `Errors as JSON, which are right in place of a stream; answers that are not an object of A2A. Before 1.0 the
 finding is a warning.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
+		if p.Kind == analysis.StreamEnded {
+			reportBareValues(p)
+			return
+		}
 		if !x.Call.Streams || p.Answer == nil || p.Answer.Err != nil || p.Kind == analysis.EventSeen && !rule.OpensStream(p) {
 			return
 		}
@@ -301,19 +311,40 @@ finding is a warning.`,
 			p.Applied()
 			return
 		}
+		what := ""
 		switch p.Answer.Payload.Kind {
 		case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
-		default:
-			return
+			what = "one " + p.Answer.Payload.Kind.String()
 		}
-		if !rule.Succeeded(x.Response.Status) {
+		switch n := analysis.Plural(p.Answer.Values, "JSON value"); {
+		case p.Answer.Doc.Trailing && p.Answer.Values > 1:
+			what = n + " one after the other (JSON Lines)"
+		case p.Answer.Values > 0:
+			what = "an array of " + n
+		}
+		if what == "" || !rule.Succeeded(x.Response.Status) {
 			return
 		}
 		p.Report(x.ResponsePlace().Header("Content-Type"),
-			fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
+			fmt.Sprintf("%s answered with %s, %s", x.Call.Operation, what,
 				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream",
 			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	},
+}
+
+// reportBareValues reports a stream that is labelled as one of events and has JSON in lines without a field name.
+func reportBareValues(p *analysis.Pass) {
+	x := p.Exchange
+	if n := x.Stream.Bare; n > 0 && x.Call.Streams && rule.Succeeded(x.Response.Status) {
+		p.Report(p.Place, fmt.Sprintf("%s without \"data:\" before each (JSON Lines, not events)",
+			analysis.Plural(n, "JSON value")), "expected events, whose lines have a field name",
+			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Warning))
+	}
+}
+
+// dueAsStream reports whether an answer is a result where an event stream is due: no label would make it right.
+func dueAsStream(p *analysis.Pass) bool {
+	return p.Exchange.Call.Streams && p.Answer.Err == nil && rule.Succeeded(p.Exchange.Response.Status)
 }
 
 var nonstreamMethodAnsweredSSE = &analysis.Rule{

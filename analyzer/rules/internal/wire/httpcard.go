@@ -25,7 +25,7 @@ var cardUnavailable = &analysis.Rule{
 nothing else of the agent is ever tried.`,
 	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can
 fail, best from memory. Give clients that look for the card themselves the agent's URL, not the card's.`,
-	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a
+	Silent: `Refusals for want of credentials, which card-guarded reports, other statuses below 500, and a 404 where the host serves a card at another path. Other 404 are a
 note that accuses nobody, since the client may have asked at the path of another version; or the client, where it has put
 the path of a card behind that of a card. 502, 503 and 504, which gateways answer, are a note, and so is a failure after
 which the card came. It is said at the end of the recording.`,
@@ -37,7 +37,7 @@ which the card came. It is said at the end of the recording.`,
 			return
 		}
 		f := card.Missed(p)
-		if f.Status == 200 || f.Status == 404 && (f.Later || f.Elsewhere) {
+		if f.Status != 404 && f.Status < 500 || f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}
 		worst, side, seen, expected := analysis.Error, a2a.Agent, fmt.Sprintf("%s is answered with status %d",
@@ -55,6 +55,88 @@ which the card came. It is said at the end of the recording.`,
 		}
 		p.Report(p.Place, seen, expected, analysis.AtMost(worst), analysis.By(side))
 	},
+}
+
+var cardGuarded = &analysis.Rule{
+	ID:       "card-guarded",
+	Title:    "public agent card refused for want of credentials",
+	Category: analysis.AgentCard,
+	Level:    analysis.Advice,
+	Side:     a2a.Agent,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
+	Cites:    rule.Cite("5.4", rule.Before1...).And("8.2", a2a.V1_0),
+	Stands:   "0.1.0:150 0.2.6:153 0.3.0:300 1.0.1:1978",
+	Doc: `The public card says how to authenticate. A client that has to authenticate before it can read the card does not
+know how. Details that are not for everybody belong into the extended card.`,
+	Fix: `Exempt the card's well-known path from authentication in the agent, or in the gateway in front of it, and move private
+details into the extended card. If the whole card has to stay private, tell clients how to authenticate.`,
+	Silent: `Cards that a client got from the same URL later, with or without credentials; the extended card. The finding is a
+note, since the specification lets agents protect a card, and comes at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
+			if p.Exchange.Call.Operation == a2a.GetCard {
+				p.Applied()
+			}
+			return
+		}
+		f := card.Missed(p)
+		if f.Status != 401 && f.Status != 403 || f.Later {
+			return
+		}
+		sent := ""
+		if f.Bare {
+			sent = "; no credentials were sent"
+		}
+		p.Report(p.Place, fmt.Sprintf("%s is answered with status %d%s", analysis.QuoteText(p.Exchange.Path), f.Status, sent),
+			"expected the card, which says how to authenticate")
+	},
+}
+
+var cardBelowEndpoint = &analysis.Rule{
+	ID:       "card-below-endpoint",
+	Title:    "card asked for below the endpoint",
+	Category: analysis.AgentCard,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	Side:     a2a.Client,
+	On:       analysis.CardSeen | analysis.CardMissed,
+	Needs:    []*analysis.Tracker{card.Tracker},
+	Bindings: analysis.OnHTTP,
+	Cites:    rule.Cite("RFC 8615 §3", rule.Every...),
+	Covers:   []string{"card-unavailable", "dialect-mismatch"},
+	Doc: `The client has read the card at one path, and later appends the well-known path to the URL of an endpoint that the
+card names. That URL has no card, and the program that asked for the card does not get it.`,
+	Fix: `Ask for the card where it was found, and keep its URL next to the URL of the endpoint: the endpoint's URL does not
+tell where the card is.`,
+	Silent: `Clients that had not read a card of the agent before, and clients that read one afterwards: a client may look in
+several places. Paths that are not below an endpoint of the card. The finding comes at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CardSeen {
+			if p.Exchange.Call.Operation == a2a.GetCard {
+				p.Applied()
+			}
+			return
+		}
+		for f := range card.Missed(p).Below() {
+			p.Report(f.Exchange.ResponsePlace().Status(),
+				fmt.Sprintf("%s is asked for, below an endpoint of the card, and is answered with status %d",
+					analysis.QuoteText(f.Exchange.Path), f.Status),
+				fmt.Sprintf("expected a request for the card that the client had read at %s (%s)",
+					analysis.QuoteText(pathOf(f.Read.URL)), f.Read.Place), analysis.Of(f.Exchange.Keep()))
+		}
+	},
+}
+
+// pathOf returns the path of a URL.
+func pathOf(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			return rest[i:]
+		}
+	}
+	return url
 }
 
 // underCard returns the path of a card where a client has put it behind that of a card, as those do that are given the

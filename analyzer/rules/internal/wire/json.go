@@ -36,10 +36,10 @@ var jsonWellformed = &analysis.Rule{
 other side sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
 	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
 	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or
-too deep to be read to their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and
+too deep to be read to their end, blank event data, bodies that are not labelled as JSON, several values where an event stream is due, answers of status 502, 503 and
 504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
 	Check: func(p *analysis.Pass) {
-		if p.Doc == nil || !saysJSON(p) ||
+		if p.Doc == nil || !saysJSON(p) || p.Answer != nil && p.Answer.Values > 1 ||
 			p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analysis.AnswerSeen && framedAsEvents(p)) {
 			return
 		}

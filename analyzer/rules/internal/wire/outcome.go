@@ -173,8 +173,8 @@ they are a note, and count as failed. A well-formed call of JSON-RPC that is ref
 an interface of the card with 404, 405 or 415, is a warning: what refused it may stand before the agent. That is not
 said of 0.1, nor of streams before 1.0, which HTTP could refuse until 0.2.5. Not reported are
 other statuses from 300 to 499, by which HTTP itself refuses or redirects; and what other rules report: JSON without the
-shape of an answer, JSON that is not well-formed, empty answers of success, and server-sent events under another
-label.`,
+shape of an answer, JSON that is not well-formed, empty answers of success, JSON in place of events, and server-sent
+events under another label.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		if p.Answer.IsEnvelope || x.Call.Batch != nil && p.Answer.Doc.Root.Exists() {
@@ -194,6 +194,8 @@ label.`,
 		case x.Call.Binding == a2a.JSONRPC && refusedByHTTP(x) && !x.InBatch():
 			p.Report(p.Place, fmt.Sprintf("a well-formed call is refused with status %d and %s", status, contentText(p)), due,
 				analysis.AtMost(analysis.Warning))
+		case p.Answer.Values > 1: // in place of events
+			p.Applied()
 		case rule.Succeeded(status) && p.Doc != nil && !readable && !mayBeJSON(p) && !framedAsEvents(p):
 			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due)
 		case rule.Succeeded(status) && readable:

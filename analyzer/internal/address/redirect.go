@@ -1,0 +1,48 @@
+package address
+
+import (
+	"net/url"
+	"strings"
+)
+
+// IsRedirect reports whether a status of HTTP sends a client to another URL with a request of its own (RFC 9110 §15.4).
+func IsRedirect(status int) bool {
+	switch status {
+	case 301, 302, 303, 307, 308:
+		return true
+	}
+	return false
+}
+
+// Exact returns the URL that a request's target names at an agent: its origin in the form of Of, and its path as it is,
+// without the query. A slash at the end counts.
+func Exact(agentURL, requestTarget string) string {
+	origin, path := Target(agentURL, requestTarget)
+	if path == "" {
+		path = "/"
+	}
+	return Of(origin) + path
+}
+
+// Redirect returns the URL to which a Location leads in the answer to a request, in the form of Exact; "" if it leads
+// nowhere. Back reports whether a client that follows comes back on the same route: Location is a path, or has the
+// authority that the client has asked, which host is.
+func Redirect(agentURL, requestTarget, host, location string) (to string, back bool) {
+	origin, path := Target(agentURL, requestTarget)
+	base, err := url.Parse(origin + path)
+	if err != nil || location == "" {
+		return "", false
+	}
+	ref, err := base.Parse(location)
+	if err != nil || ref.Host == "" {
+		return "", false
+	}
+	path = ref.EscapedPath()
+	if isPath := !strings.Contains(location, "//"); isPath || sameAuthority(ref.Host, host) {
+		return Exact(origin, path), true
+	}
+	return Exact(ref.Scheme+"://"+ref.Host, path), false
+}
+
+// sameAuthority reports whether two hosts with their ports are the same.
+func sameAuthority(a, b string) bool { return b != "" && Of("http://"+a) == Of("http://"+b) }

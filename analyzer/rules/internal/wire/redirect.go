@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"fmt"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/reach"
+	"a2atap/proxy/a2a"
+)
+
+var httpRedirectNotFollowed = &analysis.Rule{
+	ID:       "http-redirect-not-followed",
+	Title:    "redirect that the client does not follow",
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen | analysis.RedirectMissed,
+	Needs:    []*analysis.Tracker{reach.Tracker},
+	Bindings: rule.OnAll,
+	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
+	Doc: `The agent, or the host in front of it, redirects the client to another path, often the same path with or without a
+slash at the end. Many A2A clients do not follow redirects, and for them the call has failed. Other clients need two
+requests for each call.`,
+	Fix: `Answer at the URL that the card names, or put the URL that answers into the card. Turn "trailing slash" redirects
+off, or register the route with and without the slash. Configure the client to follow redirects.`,
+	Silent: `Redirects that the client follows, and redirects to other hosts, where the recording does not show whether the
+client followed. Nobody is at fault if no card names the URL that was asked. Of several redirects to one URL the first is
+reported, at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.AnswerSeen {
+			p.Applied()
+			return
+		}
+		r := reach.RedirectOf(p)
+		if r.Lost {
+			return
+		}
+		side := a2a.Nobody
+		if r.Declared {
+			side = a2a.Agent
+		}
+		seen := fmt.Sprintf("%s is answered with status %d to %s", redirectedText(p, r.Count), r.Status,
+			analysis.QuoteText(r.Location))
+		if r.Past {
+			p.Report(p.Place, seen+", past the recorder", "expected a path, which leads back through the recorder",
+				analysis.By(side))
+			return
+		}
+		p.Report(p.Place, seen+", and the client did not follow", "expected an answer at the URL that was asked",
+			analysis.By(side))
+	},
+}
+
+var httpRedirectRequestLost = &analysis.Rule{
+	ID:       "http-redirect-request-lost",
+	Title:    "redirect that turns POST into GET",
+	Category: analysis.Interop,
+	Level:    analysis.Advice,
+	Gravest:  analysis.Warning,
+	Side:     a2a.Agent,
+	On:       analysis.AnswerSeen | analysis.RedirectMissed,
+	Needs:    []*analysis.Tracker{reach.Tracker},
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("RFC 9110 §15.4", rule.Every...),
+	Doc: `After 301, 302 and 303 HTTP clients ask for the new URL with GET and drop the body of the request. The call never
+reaches the agent, and the answer to the GET tells the client nothing.`,
+	Fix: `Answer at the URL that the card names. If a redirect is needed, send 307 or 308, which keep the method and the
+body.`,
+	Silent: `Redirects after which the client did not come with GET.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.AnswerSeen {
+			p.Applied()
+			return
+		}
+		if r := reach.RedirectOf(p); r.Lost {
+			p.Report(p.Place, fmt.Sprintf("%s is answered with status %d to %s, and the client came there with GET",
+				redirectedText(p, 1), r.Status, analysis.QuoteText(r.Location)), "expected status 307 or 308, which keep method and body")
+		}
+	},
+}
+
+// redirectedText names what was redirected, and how often.
+func redirectedText(p *analysis.Pass, count int) string {
+	if count == 1 {
+		return asked(p)
+	}
+	return fmt.Sprintf("%s (%d times)", asked(p), count)
+}

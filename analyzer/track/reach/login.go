@@ -1,0 +1,56 @@
+package reach
+
+import (
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/track/card"
+)
+
+// A Login is calls of a client that were refused for want of credentials. It is the detail of a LoginMissed.
+type Login struct {
+	Count int
+
+	first *analysis.Exchange // without its bodies
+	at    analysis.Place     // of its request
+}
+
+// LoginOf returns what a LoginMissed is about.
+func LoginOf(p *analysis.Pass) *Login { return p.Detail.(*Login) }
+
+// login remembers whether a client sends credentials, and that it was refused without.
+func (m *Memory) login(o *analysis.Observation) {
+	x, l := o.Exchange, m.link(o.Exchange)
+	switch {
+	case l.carried:
+	case x.Principal() != 0, !x.CredentialsKept(), carriesKey(x, m.cards.Before(x)):
+		l.carried, l.login = true, nil
+	case x.Endpoint == nil || !o.RefusesCredentials():
+	case l.login == nil:
+		l.login = &Login{Count: 1, first: x.WithoutBodies(), at: x.RequestPlace()}
+	default:
+		l.login.Count++
+	}
+}
+
+// carriesKey reports whether a request has an API key by a scheme of one of the cards.
+func carriesKey(x *analysis.Exchange, cards []*card.Card) bool {
+	for _, c := range cards {
+		if x.CarriesKeyOf(c.Security.Schemes) {
+			return true
+		}
+	}
+	return false
+}
+
+// noLogin observes, at the end of a capture, the clients that were refused, never had a success, and never sent
+// credentials.
+func (m *Memory) noLogin(p *analysis.Pass) {
+	for _, l := range m.links.All() {
+		if l.login == nil || l.succeeded {
+			continue
+		}
+		p.Observe(analysis.Observation{
+			Kind: analysis.LoginMissed, Exchange: l.login.first, Dialects: orAll(l.login.first.Dialects), Place: l.login.at,
+			Detail: l.login,
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package reach
+
+import (
+	"net/http"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/address"
+	"a2atap/proxy/a2a"
+)
+
+// A Redirect is calls, or fetches of a card, that were answered with a redirect. It is the detail of a RedirectMissed.
+type Redirect struct {
+	Status   int
+	Location string // without the query
+	Count    int    // how many were answered so
+	Lost     bool   // the client came with GET, and what it had posted was lost
+	Past     bool   // it leads to the agent's own address, which the client does not use: who follows is not seen
+	Declared bool   // a card names the URL that was asked
+
+	first    *analysis.Exchange // without its bodies
+	dialects a2a.Dialects
+}
+
+// led is a client, and where it is led.
+type led struct{ client, url string }
+
+// RedirectOf returns what a RedirectMissed is about.
+func RedirectOf(p *analysis.Pass) *Redirect { return p.Detail.(*Redirect) }
+
+// redirected remembers where the answer to a call or to the fetch of a card leads, if that is the same agent.
+func (m *Memory) redirected(o *analysis.Observation) {
+	x := o.Exchange
+	if !address.IsRedirect(x.Response.Status) || x.Call.Operation == a2a.Webhook {
+		return
+	}
+	location, _, _ := strings.Cut(x.Response.Fields.Get("Location"), "?")
+	to, back := address.Redirect(x.Origin, x.Path, x.Request.Fields.Get("Host"), location)
+	if to == "" || !back && address.Of(address.Origin(to)) != address.Of(x.Origin) {
+		return
+	}
+	key := led{x.Link.Client, to}
+	if known, ok := m.led.Get(key); ok {
+		known.Count++
+		return
+	}
+	m.led.Put(key, &Redirect{
+		Status: x.Response.Status, Location: location, Count: 1, Past: !back, Declared: len(m.cards.Before(x)) > 0,
+		first: x.WithoutBodies(), dialects: o.Dialects,
+	})
+}
+
+// came takes that a client has come to where a redirect led it.
+func (m *Memory) came(p *analysis.Pass) {
+	if m.led.Len() == 0 {
+		return
+	}
+	x := p.Exchange
+	key := led{x.Link.Client, address.Exact(x.Origin, x.Path)}
+	r, ok := m.led.Get(key)
+	if !ok || r.first.Seq >= x.Seq {
+		return
+	}
+	if r.Count--; r.Count <= 0 {
+		m.led.Delete(key)
+	}
+	if r.first.Request.Method == http.MethodPost && x.Request.Method == http.MethodGet {
+		lost := *r
+		lost.Lost, lost.Count = true, 1
+		lost.observe(p)
+	}
+}
+
+// notFollowed observes, at the end of a capture, the redirects that their clients have not followed.
+func (m *Memory) notFollowed(p *analysis.Pass) {
+	for _, r := range m.led.All() {
+		r.observe(p)
+	}
+}
+
+func (r *Redirect) observe(p *analysis.Pass) {
+	p.Observe(analysis.Observation{
+		Kind: analysis.RedirectMissed, Exchange: r.first, Dialects: orAll(r.dialects), Place: r.first.ResponsePlace().Status(),
+		Detail: r,
+	})
+}
