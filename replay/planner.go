@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -315,13 +316,27 @@ func (p *planner) whyNot(o *openExchange) string {
 	case x.FaultMade() != "":
 		return "a fault was made in its answer when it was recorded"
 	case x.Fault != nil && x.Fault.Side == "proxy":
-		return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
+		return whyProxyEnded(x)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":
 		return "the agent could not be reached when it was recorded"
 	case x.Response == nil:
 		return "no answer to it was recorded"
 	}
 	return ""
+}
+
+// whyProxyEnded says how far an exchange came that the recorder ended.
+func whyProxyEnded(x *capture.Exchange) string {
+	switch r := x.Response; {
+	case r != nil && len(r.Events) > 0:
+		events := analysis.Plural(len(r.Events), "event")
+		return fmt.Sprintf("the recorder ended its answer after %s (%s)", events, x.Fault.Kind)
+	case r != nil:
+		return fmt.Sprintf("the recorder ended its answer before that was complete (%s)", x.Fault.Kind)
+	case x.Fault.Kind == "shutdown":
+		return "the recorder stopped before an answer to it began"
+	}
+	return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
 }
 
 // notChosen marks exchanges that Options.Keep excludes; they are not counted.

@@ -10,6 +10,7 @@ type Answer struct {
 	IsEnvelope bool  // it is recognisably meant as a JSON-RPC response
 	Payload    Payload
 	Err        *Error // nil if there is none
+	Status     int    // HTTP status of a whole answer; 0 of an event
 	Early      bool   // it is written as 0.1 was before it was written down: see Call.Early
 }
 
@@ -35,7 +36,7 @@ func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
 	}
-	a := Answer{Doc: *doc}
+	a := Answer{Doc: *doc, Status: status}
 	root := a.Doc.Root
 	switch {
 	case call.Batch != nil:
