@@ -54,7 +54,7 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, origins: map[valueKey]*origin{}, ends: map[string]a2a.State{}},
+		plan: plan{info: info, origins: map[valueKey]*origin{}, ends: map[string]a2a.State{}, taps: taps{}},
 		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
@@ -178,6 +178,7 @@ func (p *planner) request(o *openExchange) {
 	o.call, _, _ = compare.ReadCall(o.x, p.reader.Known(o.x.Agent.URL, head.Target))
 	o.reader.Call = &o.call
 	e := o.entry
+	p.taps.note(e.agent, o.x, &head)
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	e.binding, e.dialects = o.call.Binding, o.call.Dialects
 	if e.webhook {
