@@ -77,7 +77,7 @@ var stateCancelTerminalCode = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen,
 	If:       analysis.OfTask,
-	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
+	Needs:    []*analysis.Tracker{answer.Tracker},
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:1178",
