@@ -18,7 +18,6 @@ var Cancel = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 }.Of(
 	stateCancelTerminal,
 	stateCancelTerminalCode,
@@ -29,6 +28,7 @@ var stateCancelTerminal = &analysis.Rule{
 	ID:     "state-cancel-terminal",
 	Title:  "cancellation of a finished task is not refused",
 	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	If:     analysis.OfTask,
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Stands: "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:278",
@@ -77,7 +77,7 @@ var stateCancelTerminalCode = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen,
 	If:       analysis.OfTask,
-	Needs:    []*analysis.Tracker{answer.Tracker},
+	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:1178",
@@ -117,6 +117,7 @@ var stateCancelChangesTerminal = &analysis.Rule{
 	Title:    "finished task becomes canceled",
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Covers: []string{
