@@ -110,8 +110,8 @@ func hasAddress(text, address string) bool {
 	}
 }
 
-// noteTap remarks that an exchange failed at a tap of the recording, which is closed while it is replayed.
-func (p *player) noteTap(agent string, x *capture.Exchange) {
+// remarkOn remarks that an exchange with an agent failed at one of the taps, which are closed while it is replayed.
+func (t taps) remarkOn(n *notes, agent string, x *capture.Exchange) {
 	const most = 64 << 10
 	var texts []string
 	if x.Fault != nil {
@@ -125,10 +125,10 @@ func (p *player) noteTap(agent string, x *capture.Exchange) {
 		}
 	}
 	for _, text := range texts {
-		if address, found := p.plan.taps.closed(text); found {
-			p.notes.add("tap "+address, fmt.Sprintf("%s was the tap of %s in this recording, and nothing listens there now: "+
+		if address, found := t.closed(text); found {
+			n.add("tap "+address, fmt.Sprintf("%s was the tap of %s in this recording, and nothing listens there now: "+
 				"agent %s was refused there; give it the address of %s, or replay while a tap listens at that port",
-				address, p.plan.taps[address], agent, p.plan.taps[address]))
+				address, t[address], agent, t[address]))
 			return
 		}
 	}
