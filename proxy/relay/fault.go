@@ -101,7 +101,7 @@ func isHandshake(err error) bool {
 func SpeaksTLS() TransportError {
 	return TransportError{
 		Kind: KindTLS, Side: SideAgent, Status: http.StatusBadGateway,
-		Detail: "a TLS record answers a request without TLS: " + scheme.SpeaksTLS,
+		Detail: scheme.SpeaksTLS + " (a TLS record answers a request without TLS)",
 		advice: scheme.SpeaksTLS,
 	}
 }

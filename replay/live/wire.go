@@ -30,7 +30,7 @@ const maxBody = 16 << 20
 var errLeft = errors.New("left the stream where the recording does")
 
 // errSpeaksTLS is why there is no answer to a request that was sent without TLS to an agent that expects it.
-var errSpeaksTLS = errors.New("a TLS record answers a request without TLS: " + scheme.SpeaksTLS)
+var errSpeaksTLS = errors.New(scheme.SpeaksTLS + " (a TLS record answers a request without TLS)")
 
 // Dial opens a connection to an address, HOST:PORT, with TLS if it is to be secure; only HTTP/1.1 is offered. A nil
 // dialer is one without options. Errors say which flag helps.
