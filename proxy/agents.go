@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
@@ -25,9 +26,14 @@ func (p *Proxy) connect(ctx context.Context, address string, secure bool, name s
 
 // advise returns what to do about an error of a connection to an agent, and tells the user, too.
 func (p *Proxy) advise(err error, address string) string {
+	f, ok := errors.AsType[relay.TransportError](err)
+	if ok {
+		p.notice("the agent at " + address + ": " + f.Detail)
+		return ""
+	}
 	advice := p.dialer.Advice(err, address)
 	if advice != "" {
-		p.notice(relay.DialFault(err, address).Detail + "; " + advice)
+		p.notice(relay.Message(relay.DialFault(err, address).Advised(advice)))
 	}
 	return advice
 }

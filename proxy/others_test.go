@@ -94,8 +94,15 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 		want = append(want,
 			agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
 	}
-	for i := range want {
-		expect.Equal(t, "notice", want[i], r.notice())
+	for i, alias := range []string{
+		"https://booker.example/a2a", "", "http://booker.example:50051", "", "", "http://localhost:443",
+	} {
+		notice := want[i]
+		if alias != "" {
+			notice += "; if it leads to booker, too, add --alias booker=" + alias +
+				", and if it is another agent, --agent NAME=" + alias
+		}
+		expect.Equal(t, "notice", notice, r.notice())
 	}
 	record := r.record()
 	for _, x := range record {

@@ -163,6 +163,33 @@ func (t *Tap) notTapped(address card.URL) string {
 	return t.Name() + " advertises " + address.String() + capture.NotTapped
 }
 
+// noticeOfCard is card.Site.Notice. It adds the flag with which an address that is not tapped would be.
+func (t *Tap) noticeOfCard(text string) {
+	before, _, found := strings.Cut(text, capture.NotTapped)
+	_, address, named := strings.Cut(before, " advertises ")
+	if found && named && !t.proxy.opts.NoRewrite {
+		text += aliasAdvice(t.family, address)
+	}
+	t.proxy.notice(text)
+}
+
+// aliasAdvice says which flags lead an address through a tap; nothing if no flag takes it.
+func aliasAdvice(agent, address string) string {
+	plain, isGRPC := strings.CutSuffix(address, " (gRPC)")
+	if isGRPC && !strings.Contains(plain, "://") {
+		if _, _, err := net.SplitHostPort(plain); err != nil {
+			return "" // --alias and gRPC have other default ports
+		}
+		plain = "http://" + plain
+	}
+	alias := agent + "=" + plain
+	if _, err := ParseAlias(alias); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; if it leads to %s, too, add --alias %s, and if it is another agent, --agent NAME=%s", agent, alias,
+		plain)
+}
+
 // cardState is card.Site.State: what route depends on.
 func (t *Tap) cardState(used string, local net.Addr) []string {
 	p := t.proxy

@@ -213,7 +213,7 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 		return nil, err
 	}
 	t := &Tap{proxy: p, spec: spec, agent: hostname.OriginOf(spec.Agent), family: spec.Name, listener: l}
-	t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: p.notice}
+	t.cards = &card.Site{Name: spec.Name, Route: t.routeCard, State: t.cardState, Notice: t.noticeOfCard}
 	if p.opts.NoRewrite {
 		t.cards.Route, t.cards.Leaves = t.leaveCard, true
 	}

@@ -282,8 +282,18 @@ func TestReplayLeavesOut(t *testing.T) {
 			x.Notes = append(x.Notes, capture.FaultMadeHere+"content-type=text/html")
 		}, "a fault was made in its answer"},
 		{"refused by the proxy", func(x *capture.Exchange) {
-			x.Fault = &capture.TransportFault{Kind: "refused", Side: "proxy"}
+			x.Response, x.Fault = nil, &capture.TransportFault{Kind: "refused", Side: "proxy"}
 		}, "did not reach the agent"},
+		{"stopped before the answer", func(x *capture.Exchange) {
+			x.Response, x.Fault = nil, &capture.TransportFault{Kind: "shutdown", Side: "proxy"}
+		}, "the recorder stopped before an answer to it began"},
+		{"stopped in the answer", func(x *capture.Exchange) {
+			x.Fault = &capture.TransportFault{Kind: "shutdown", Side: "proxy"}
+		}, "the recorder ended its answer before that was complete (shutdown)"},
+		{"stopped in the stream", func(x *capture.Exchange) {
+			x.Response.Events = make([]capture.Event, 4)
+			x.Fault = &capture.TransportFault{Kind: "shutdown", Side: "proxy"}
+		}, "the recorder ended its answer after 4 events (shutdown)"},
 	}
 	src := record(t, agent, func(tapURL string) {
 		c := agenttest.Connect(t, tapURL, client.JSONRPC10, client.Options{})

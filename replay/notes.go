@@ -2,7 +2,15 @@ package replay
 
 import (
 	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
 	"sync"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 )
 
 // notes are remarks in the order in which they were made. Of those of a kind the first is kept, and how many more there
@@ -52,4 +60,76 @@ func (n *notes) texts() []string {
 		list = append(list, r.text)
 	}
 	return list
+}
+
+// maxTaps bounds the taps that are known of a recording.
+const maxTaps = 100
+
+// taps are the taps of a recording: the agent behind each, by the host:port at which clients asked it.
+type taps map[string]string
+
+// note notes the tap that a recorded request came to. Clients of a forward proxy name the agent itself.
+func (t taps) note(agent string, x *capture.Exchange, head *capture.Head) {
+	asked := head.Fields.Get("Host")
+	at, err := url.Parse(x.Agent.URL)
+	named, hostErr := url.Parse("http://" + asked)
+	if err != nil || hostErr != nil || at.Host == "" || named.Port() == "" || len(t) >= maxTaps ||
+		hostname.OriginOf(at) == hostname.OriginOf(named) {
+		return
+	}
+	t[asked] = agent
+}
+
+// closed returns the tap that a text says refused a connection: the text of an error, or an answer that quotes one.
+func (t taps) closed(text string) (address string, found bool) {
+	failed := strings.ToLower(text)
+	if !slices.ContainsFunc([]string{"refused", "connect call failed", "cannot connect", "failed to connect"},
+		func(words string) bool { return strings.Contains(failed, words) }) {
+		return "", false
+	}
+	for _, address := range slices.Sorted(maps.Keys(t)) {
+		host, port, _ := net.SplitHostPort(address)
+		if hasAddress(text, address) || strings.Contains(text, "'"+host+"', "+port+")") {
+			return address, true
+		}
+	}
+	return "", false
+}
+
+// hasAddress reports whether a text names host:port, and not another port that begins alike.
+func hasAddress(text, address string) bool {
+	for {
+		_, after, found := strings.Cut(text, address)
+		if !found {
+			return false
+		}
+		if after == "" || after[0] < '0' || after[0] > '9' {
+			return true
+		}
+		text = after
+	}
+}
+
+// remarkOn remarks that an exchange with an agent failed at one of the taps, which are closed while it is replayed.
+func (t taps) remarkOn(n *notes, agent string, x *capture.Exchange) {
+	const most = 64 << 10
+	var texts []string
+	if x.Fault != nil {
+		texts = append(texts, x.Fault.Detail)
+	}
+	if x.Response != nil {
+		texts = append(texts, string(x.Response.Body.Data[:min(len(x.Response.Body.Data), most)]))
+		for i := range x.Response.Events {
+			data := x.Response.Events[i].Fields().Data
+			texts = append(texts, string(data[:min(len(data), most)]))
+		}
+	}
+	for _, text := range texts {
+		if address, found := t.closed(text); found {
+			n.add("tap "+address, fmt.Sprintf("%s was the tap of %s in this recording, and nothing listens there now: "+
+				"agent %s was refused there; give it the address of %s, or replay while a tap listens at that port",
+				address, t[address], agent, t[address]))
+			return
+		}
+	}
 }

@@ -74,6 +74,7 @@ type plan struct {
 	hooks   []delivery     // recorded notifications
 	push    bool           // agents were given webhooks
 
+	taps taps                 // of the recording
 	ends map[string]a2a.State // in which tasks were seen to end, by their recorded ids
 }
 

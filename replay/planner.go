@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/reading"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -53,7 +54,7 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, origins: map[valueKey]*origin{}, ends: map[string]a2a.State{}},
+		plan: plan{info: info, origins: map[valueKey]*origin{}, ends: map[string]a2a.State{}, taps: taps{}},
 		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
@@ -177,6 +178,7 @@ func (p *planner) request(o *openExchange) {
 	o.call, _, _ = compare.ReadCall(o.x, p.reader.Known(o.x.Agent.URL, head.Target))
 	o.reader.Call = &o.call
 	e := o.entry
+	p.taps.note(e.agent, o.x, &head)
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	e.binding, e.dialects = o.call.Binding, o.call.Dialects
 	if e.webhook {
@@ -315,13 +317,27 @@ func (p *planner) whyNot(o *openExchange) string {
 	case x.FaultMade() != "":
 		return "a fault was made in its answer when it was recorded"
 	case x.Fault != nil && x.Fault.Side == "proxy":
-		return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
+		return whyProxyEnded(x)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":
 		return "the agent could not be reached when it was recorded"
 	case x.Response == nil:
 		return "no answer to it was recorded"
 	}
 	return ""
+}
+
+// whyProxyEnded says how far an exchange came that the recorder ended.
+func whyProxyEnded(x *capture.Exchange) string {
+	switch r := x.Response; {
+	case r != nil && len(r.Events) > 0:
+		events := analysis.Plural(len(r.Events), "event")
+		return fmt.Sprintf("the recorder ended its answer after %s (%s)", events, x.Fault.Kind)
+	case r != nil:
+		return fmt.Sprintf("the recorder ended its answer before that was complete (%s)", x.Fault.Kind)
+	case x.Fault.Kind == "shutdown":
+		return "the recorder stopped before an answer to it began"
+	}
+	return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
 }
 
 // notChosen marks exchanges that Options.Keep excludes; they are not counted.

@@ -167,6 +167,7 @@ func (p *player) once(
 	} else {
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
+	p.plan.taps.remarkOn(&p.notes, e.agent, log.Recorded())
 	now := compare.ReadReply(out.call, log.Recorded())
 	if !now.Stream {
 		for _, it := range now.Items {

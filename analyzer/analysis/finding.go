@@ -24,6 +24,7 @@ type Finding struct {
 	Revises    bool         // it takes the place of what was reported before: see TakesPlaceOf
 	Unsettled  bool         // it was made without the agent's card, and one that revises it may follow when that is known
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
+	Cause      Cause        // the mistake behind it, which breaks other rules, too; empty if none is known
 	Link       Link
 	ExchangeID uuid.UUID
 	Place      Place
@@ -35,6 +36,18 @@ type Finding struct {
 	Failure    string   // with what the call of its exchange failed, filled by those who know it; empty if it did not
 	Workflow   Workflow // to which its exchange belongs, filled by those who know it
 }
+
+// A Cause is one mistake of a program that breaks several rules in several objects. Of the findings of one cause, the
+// first of the worst severity in a step is reported, and names the other rules; and of those, the first at an endpoint.
+type Cause string
+
+// The causes.
+const (
+	KindOmitted  Cause = "objects of 0.2 and 0.3 without their kind"
+	OlderObjects Cause = "objects of an older version in messages of 1.0"
+	NoWrapper    Cause = "objects of 1.0 without the member that holds them"
+	Wrapper      Cause = "objects inside a member that the version does not have"
+)
 
 // Message says what was seen, and then what the rule asks for, in one sentence.
 func (f *Finding) Message() string { return f.Seen + "; " + f.Expected }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"strings"
 
 	"a2atap/proxy/capture"
 )
@@ -40,4 +41,22 @@ func FaultName(f *capture.TransportFault) string { return cmp.Or(faultNames[f.Ki
 // faultNames are the names of failures that the agent's side causes; all others are CutShort.
 var faultNames = map[string]string{
 	"unreachable": Unreachable, "tls": Untrusted, "timeout": TooLate, "refused": NoHTTP,
+}
+
+// ProvesAbsence reports whether a fault shows that no program listens at the agent's address: the host refused the
+// connection, or no host was found. A connection that breaks, a firewall that drops packets and a proxy on the route
+// that refuses do not show that.
+func ProvesAbsence(f *capture.TransportFault) bool {
+	if f == nil || f.Side != "agent" || f.Kind != "unreachable" || strings.Contains(f.Detail, "upstream proxy") {
+		return false
+	}
+	for _, text := range [...]string{
+		"connection refused", "actively refused", "no route to host", "host is unreachable", "unreachable host",
+		"host is down", "no such host",
+	} {
+		if strings.Contains(f.Detail, text) {
+			return true
+		}
+	}
+	return false
 }

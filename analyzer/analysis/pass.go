@@ -111,6 +111,19 @@ func Within(in a2a.Dialects) Option {
 	return func(f *Finding) { f.Within = in }
 }
 
+// For says which mistake is behind the finding.
+func For(cause Cause) Option {
+	return func(f *Finding) { f.Cause = cause }
+}
+
+// ForIf is For if a condition holds, and changes nothing otherwise.
+func ForIf(holds bool, cause Cause) Option {
+	if holds {
+		return For(cause)
+	}
+	return func(*Finding) {}
+}
+
 // Revising says that the finding takes the place of what the rule has reported on the link before.
 func Revising() Option {
 	return func(f *Finding) { f.Revises = true }

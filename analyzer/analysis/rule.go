@@ -76,7 +76,7 @@ type Rule struct {
 	Category Category      // the chapter of a conformance report that counts it
 	Level    Level         //
 	Gravest  Severity      // of its findings, where that is more than the level says: what never worked is an error
-	Critical bool          // its findings say that an agent was gone at the end
+	Critical Absence       // what its findings say of an agent without which the rest proves nothing
 	Side     a2a.Side      // who breaks it, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
 	Revises  bool          // at the end of a capture it may revise what it has reported: see Finding.Revises
@@ -96,6 +96,16 @@ type Rule struct {
 	Silent   string        // what is not reported, and why
 	Check    func(p *Pass) //
 }
+
+// An Absence says how an agent was missing.
+type Absence uint8
+
+// The absences.
+const (
+	Present      Absence = iota // nothing is known to the contrary
+	Gone                        // it was there, and could not be reached at the end
+	NeverReached                // it could not be reached at any time
+)
 
 // Severity returns how bad a finding of the rule is, unless the check says that it is milder.
 func (r *Rule) Severity() Severity { return max(r.Level.Severity(), r.Gravest) }

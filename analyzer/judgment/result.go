@@ -13,9 +13,9 @@ import (
 
 // A Result is what judging one or more captures came to.
 type Result struct {
-	Captures  []string                // their names
-	Findings  []analysis.Finding      // none if they were handed out as they were made
-	Critical  []string                // agents that were gone at the end
+	Captures  []string           // their names
+	Findings  []analysis.Finding // none if they were handed out as they were made
+	Critical  Critical
 	Found     [analysis.Error + 1]int // how many there are of each severity, handed out or not
 	Baselined int                     // findings that were dropped since they are known
 	Coverage  []Coverage              // of each link; see OtherClients
@@ -46,11 +46,7 @@ func (r *Result) Add(other *Result) {
 	if other.Nothing != "" {
 		r.Nothing = other.Nothing
 	}
-	for _, agent := range other.Critical {
-		if !slices.Contains(r.Critical, agent) {
-			r.Critical = append(r.Critical, agent)
-		}
-	}
+	r.Critical.merge(other.Critical)
 	r.Counts.Exchanges += other.Counts.Exchanges
 	r.Counts.Judged += other.Counts.Judged
 	r.Counts.Lost = capture.AddLost(r.Counts.Lost, other.Counts.Lost)
@@ -275,7 +271,7 @@ func (r *Result) Counted() func(analysis.Link) analysis.Link {
 // A Ledger counts findings by severity as they are made. The zero Ledger is empty.
 type Ledger struct {
 	Found    [analysis.Error + 1]int
-	Critical []string // agents that were gone at the end
+	Critical Critical
 
 	provisional map[revision][analysis.Error + 1]int
 	unsettled   []analysis.Finding
@@ -290,9 +286,7 @@ type revision struct {
 // Add counts a finding, in the place of those that it revises.
 func (l *Ledger) Add(f *analysis.Finding) {
 	l.Found[f.Severity]++
-	if agent := f.Programs().Agent; f.Rule.Critical && !slices.Contains(l.Critical, agent) {
-		l.Critical = append(l.Critical, agent)
-	}
+	l.Critical.add(f.Rule.Critical, f.Programs().Agent)
 	if !f.Rule.Revises {
 		l.settle(f)
 		return

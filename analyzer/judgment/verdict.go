@@ -51,7 +51,7 @@ type Verdict struct {
 	Known     []FailedCalls   // what failed as is accepted
 	NotSeen   []NotSeen       // what was not seen, and why
 	Unheard   []analysis.Link // on which webhooks were configured whose notifications went past the recorder
-	Critical  []string        // agents that were gone at the end
+	Critical  Critical        // agents that were missing
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
 
@@ -231,10 +231,7 @@ func (v Verdict) String() string {
 		answers = []string{seen, worked, right}
 	}
 	answers = slices.DeleteFunc(answers, func(text string) bool { return text == "" })
-	text := string(v.Status) + ": " + strings.Join(answers, "; ")
-	for _, agent := range v.Critical {
-		text += "; critical: agent " + analysis.Clean(agent) + " was gone at the end"
-	}
+	text := string(v.Status) + ": " + strings.Join(answers, "; ") + v.Critical.String()
 	if v.Insecure {
 		text += "; " + capture.InsecureText
 	}

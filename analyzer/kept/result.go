@@ -13,7 +13,8 @@ func (c codec) result(r *judgment.Result) {
 	n := &r.Counts
 	c.small(&n.Exchanges, &n.Judged, &n.Forgotten, &n.Streams, &n.Events, &n.Calls, &n.Failed, &n.Unseen, &n.Made, &n.Unproved)
 	c.signed(&n.Lost)
-	c.texts(&r.Critical)
+	c.texts(&r.Critical.Gone)
+	c.texts(&r.Critical.NeverReached)
 	for i := range r.Found {
 		c.small(&r.Found[i])
 	}

@@ -187,7 +187,7 @@ func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analysis.C
 			c.Summary.Skipped++
 		case failing(finding, rule):
 			result.Status, result.Message = "fail", finding.Message()
-			if finding.Rule.Critical {
+			if finding.Rule.Critical != analysis.Present {
 				result.Status = "critical"
 			}
 			c.Summary.Failed++

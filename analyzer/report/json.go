@@ -48,7 +48,7 @@ type Finding struct {
 	Sections    []string `json:"sections"`
 	Also        []string `json:"also"`
 	Fingerprint string   `json:"fingerprint"`
-	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end
+	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end, or never reached
 	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what was reported before
 	Failure     string   `json:"failure,omitempty"`  // with what the call failed in whose exchange it stands
 	Workflow    uint64   `json:"workflow,omitempty"` // the exchange that began the request of a user; absent if not known
@@ -116,7 +116,7 @@ type Verdict struct {
 
 	Known    int      `json:"callsKnown,omitempty"` // of those that failed, how many a baseline accepts
 	Unproved []string `json:"unproved,omitempty"`   // links with calls of which none is known to have succeeded
-	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end
+	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end, or never reached
 	Tests    *Tally   `json:"tests,omitempty"`      // of what was asked actively
 }
 
@@ -155,7 +155,7 @@ func JSONVerdict(whole *Report) Verdict {
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
-		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(v.Calls.ByError()), Critical: v.Critical,
+		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(v.Calls.ByError()), Critical: v.Critical.Agents(),
 		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
 		Known: v.Calls.Known, Tasks: v.Calls.Tasks, TasksFailed: v.Calls.TasksFailed, FailedTasks: jsonCalls(v.Tasks),
 		Refusals: jsonCalls(v.Refused),
@@ -190,7 +190,7 @@ func JSONFinding(f *analysis.Finding) Finding {
 		Dialect: f.Dialects.String(), Binding: f.Binding.String(), Link: f.Link.String(), Capture: f.Capture,
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Wanted(), Message: f.Message(), Sections: f.Sections(), Also: also,
-		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical, Revises: f.Revises,
+		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical != analysis.Present, Revises: f.Revises,
 		Failure: analysis.Clean(f.Failure), Workflow: f.Workflow.Number,
 	}
 }

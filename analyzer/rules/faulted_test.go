@@ -114,5 +114,6 @@ func TestHeldIsKnown(t *testing.T) {
 
 // alike reports whether two findings are of one rule, or of one that covers it, and against the same side.
 func alike(f, g *analysis.Finding) bool {
-	return (f.Rule == g.Rule || slices.Contains(g.Also, f.Rule.ID)) && f.Side == g.Side
+	sameCause := f.Cause != "" && f.Cause == g.Cause
+	return (f.Rule == g.Rule || sameCause || slices.Contains(g.Also, f.Rule.ID)) && f.Side == g.Side
 }

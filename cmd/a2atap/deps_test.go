@@ -28,6 +28,7 @@ var forbidden = []struct{ from, to, why string }{
 		"a capture keeps bytes; what they mean comes as keys and places from a describer",
 	},
 	{"a2atap/proxy/hostname", "a2atap/...", "the form of a host is what the others compare by"},
+	{"a2atap/proxy/scheme", "a2atap/...", "what a program speaks shows in its first bytes"},
 	{"a2atap/proxy/internal/process", "a2atap/...", "whose a socket is is a question to the system alone"},
 	{"a2atap/proxy/background", "a2atap/...", "giving way is the same for whoever does work that can wait"},
 	{"a2atap/proxy/relay", "a2atap/proxy/background", "what is in the path of the traffic gives way to nobody"},
@@ -310,7 +311,7 @@ func TestCaptureRooms(t *testing.T) {
 // gRPC holds, the form of a host, and texts that are safe to look at.
 var shared = []string{
 	"a2atap/proxy/jsondoc", "a2atap/proxy/hostname", "a2atap/proxy/background", "a2atap/proxy/spelling",
-	"a2atap/proxy/safetext", "a2atap/proxy/grpc",
+	"a2atap/proxy/safetext", "a2atap/proxy/grpc", "a2atap/proxy/scheme",
 }
 
 func TestForbiddenArrows(t *testing.T) {
@@ -346,7 +347,7 @@ func TestFamiliesStandAlone(t *testing.T) {
 	allowed := []string{
 		"a2atap/analyzer/analysis", "a2atap/analyzer/internal/address", "a2atap/analyzer/internal/digest", "a2atap/analyzer/jws",
 		"a2atap/analyzer/track/...", "a2atap/proxy/a2a", "a2atap/proxy/capture", "a2atap/proxy/capture/credential",
-		"a2atap/proxy/grpc", "a2atap/proxy/hostname", "a2atap/proxy/spelling", under + "rule",
+		"a2atap/proxy/grpc", "a2atap/proxy/hostname", "a2atap/proxy/scheme", "a2atap/proxy/spelling", under + "rule",
 	}
 	families := 0
 	for from, list := range ourImports(t) {

@@ -10,6 +10,7 @@ type Answer struct {
 	IsEnvelope bool  // it is recognisably meant as a JSON-RPC response
 	Payload    Payload
 	Err        *Error // nil if there is none
+	Status     int    // HTTP status of a whole answer; 0 of an event
 	Early      bool   // it is written as 0.1 was before it was written down: see Call.Early
 	Values     int    // where a stream is due: how many JSON values the body holds, one after the other or in an array
 }
@@ -36,7 +37,7 @@ func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
 	}
-	a := Answer{Doc: *doc}
+	a := Answer{Doc: *doc, Status: status}
 	root := a.Doc.Root
 	switch {
 	case call.Batch != nil:

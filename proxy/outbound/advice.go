@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/scheme"
 )
 
 // insecureHelps is the end of what is said of certificates.
@@ -35,8 +37,10 @@ func (d *Dialer) Advice(err error, address string) string {
 		return nameAdvice(name) + insecureHelps
 	case errors.As(err, &invalid):
 		return invalidAdvice(invalid) + insecureHelps
-	case errors.As(err, &record):
-		return "the agent does not speak TLS there: write its URL with http://"
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return scheme.SpeaksPlainHTTP
+	case isTLSAnswer(err):
+		return scheme.SpeaksTLS
 	case isAlert(err):
 		return d.alertAdvice(err)
 	}
@@ -114,4 +118,19 @@ func (d *Dialer) alertAdvice(err error) string {
 func isAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+// isTLSAnswer reports whether package http found a TLS record where an answer to a request without TLS was due. Its
+// error is a text that quotes what came.
+func isTLSAnswer(err error) bool {
+	_, quoted, found := strings.Cut(err.Error(), "malformed HTTP response ")
+	if !found {
+		return false
+	}
+	came, unquoteErr := strconv.QuotedPrefix(quoted)
+	if unquoteErr != nil {
+		return false
+	}
+	text, unquoteErr := strconv.Unquote(came)
+	return unquoteErr == nil && scheme.IsTLSRecord([]byte(text))
 }

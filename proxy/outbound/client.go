@@ -30,6 +30,9 @@ func (d *Dialer) Configure(t *http.Transport) {
 // Explain returns an error of a connection to an agent at host:port with what there is to advise at its end, nil for
 // nil. A nil Dialer has the advice of one without options.
 func (d *Dialer) Explain(err error, address string) error {
+	if err == nil {
+		return nil
+	}
 	if d == nil {
 		d = &Dialer{}
 	}

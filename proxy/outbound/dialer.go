@@ -120,7 +120,7 @@ func (d *Dialer) secure(
 		if asked {
 			err = &askedError{err}
 		}
-		return nil, err
+		return nil, &handshakeError{err}
 	}
 	return session, nil
 }
@@ -140,6 +140,15 @@ type askedError struct{ error }
 
 // Unwrap returns the error itself.
 func (e *askedError) Unwrap() error { return e.error }
+
+// A handshakeError is why the TLS handshake failed on a connection that was made.
+type handshakeError struct{ error }
+
+// Unwrap returns the error itself.
+func (e *handshakeError) Unwrap() error { return e.error }
+
+// InHandshake tells the error from those of connecting.
+func (*handshakeError) InHandshake() bool { return true }
 
 // isUntrusted reports whether a certificate was not taken.
 func isUntrusted(err error) bool {

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -26,6 +27,7 @@ import (
 
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
+	"a2atap/proxy/scheme"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -161,6 +163,7 @@ func TestAdvice(t *testing.T) {
 	alert := func(text string) error {
 		return &net.OpError{Op: "remote error", Err: errors.New("tls: " + text)}
 	}
+	malformed := func(came string) error { return fmt.Errorf("malformed HTTP response %q", came) }
 	via := must.Get(ParseProxy("http://p:1", os.Getenv))(t)
 	direct, certified := &Dialer{}, &Dialer{Certificate: &tls.Certificate{}}
 	cert := &x509.Certificate{DNSNames: []string{"a.example", "b\x1b.example", "c", "d"}, NotAfter: time.Unix(0, 0)}
@@ -186,7 +189,10 @@ func TestAdvice(t *testing.T) {
 			"a:443",
 			"certificate for servers",
 		},
-		{"no TLS", direct, tls.RecordHeaderError{}, "a:443", "http://"},
+		{"no TLS", direct, tls.RecordHeaderError{}, "a:443", scheme.SpeaksPlainHTTP},
+		{"no TLS, by package http", direct, http.ErrSchemeMismatch, "a:443", scheme.SpeaksPlainHTTP},
+		{"TLS", direct, malformed("\x15\x03\x01\x00\x02\x02"), "a:80", scheme.SpeaksTLS},
+		{"neither", direct, malformed("SSH-2.0-x"), "a:80", ""},
 		{"certificate wanted", direct, &askedError{alert("bad certificate")}, "a:443", "--client-cert FILE"},
 		{"certificate wanted late", direct, alert("certificate required"), "a:443", "--client-cert FILE"},
 		{"certificate refused", certified, alert("unknown certificate authority"), "a:443", "does not take"},

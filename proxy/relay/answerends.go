@@ -6,12 +6,28 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"a2atap/proxy/scheme"
 )
 
 // refuse puts 502 in the place of an answer that cannot be framed, whose head is the first n bytes, and breaks off.
 func (a *answers) refuse(x *exchange, n int, err error) {
+	if scheme.IsTLSRecord(a.in.Unread()) {
+		a.refuseTLS(x)
+		return
+	}
 	a.obs.Answer(x.n, a.in.Unread()[:n])
 	f := TransportError{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
+	a.noteCause(x.n, f)
+	a.fault(x, f)
+	Reset(a.agent)
+	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
+}
+
+// refuseTLS puts 502 in the place of a TLS record, which is no answer. The user learns what to do.
+func (a *answers) refuseTLS(x *exchange) {
+	f := SpeaksTLS()
+	a.advise(f, a.authority) // which the user reads
 	a.noteCause(x.n, f)
 	a.fault(x, f)
 	Reset(a.agent)

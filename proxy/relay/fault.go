@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"a2atap/proxy/scheme"
 )
 
 // The kinds of TransportError.
@@ -19,7 +21,7 @@ const (
 	KindRefused     = "refused"     // HTTP whose framing is wrong or ambiguous; Detail cites the RFC
 	KindNotHTTP     = "not-http"    // bytes that are not HTTP/1 at all
 	KindUnreachable = "unreachable" // no connection to the agent
-	KindTLS         = "tls"         // a connection to the agent, but no TLS session on it
+	KindTLS         = "tls"         // a connection to the agent, but no TLS session on it, or TLS where none was asked for
 	KindTimeout     = "timeout"     // an end was too slow: to accept, with a head, or in a tunnel with anything at all
 	KindReset       = "reset"       // one end reset its connection
 	KindTruncated   = "truncated"   // one end closed its connection inside a message, or before one that was due
@@ -82,8 +84,26 @@ func DialFault(err error, authority string) TransportError {
 		f.Kind = KindTLS
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		f.Kind, f.Status = KindTimeout, 504
+	case isHandshake(err):
+		f.Kind, f.Detail = KindTLS, strings.Replace(f.Detail, Reason(err), "TLS handshake: "+Reason(err), 1)
 	}
 	return f
+}
+
+// isHandshake reports whether an error of Config.Dial says that there was a connection, and that the TLS handshake on it
+// failed.
+func isHandshake(err error) bool {
+	var h interface{ InHandshake() bool }
+	return errors.As(err, &h) && h.InHandshake()
+}
+
+// SpeaksTLS is the TransportError of an agent that answers a request without TLS with a TLS record.
+func SpeaksTLS() TransportError {
+	return TransportError{
+		Kind: KindTLS, Side: SideAgent, Status: http.StatusBadGateway,
+		Detail: scheme.SpeaksTLS + " (a TLS record answers a request without TLS)",
+		advice: scheme.SpeaksTLS,
+	}
 }
 
 // isTLS reports whether an error arose in the TLS handshake rather than in the connection beneath it.
@@ -102,10 +122,13 @@ func isTLS(err error) bool {
 // Reason says in few words why a network operation failed, without the ephemeral ports that make equal errors differ.
 func Reason(err error) string {
 	var (
-		op  *net.OpError
-		sys *os.SyscallError
+		op     *net.OpError
+		sys    *os.SyscallError
+		record tls.RecordHeaderError
 	)
 	switch {
+	case errors.As(err, &record):
+		return record.Error() + ": " + scheme.SpeaksPlainHTTP
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "connection ended inside a TLS record or without its closing alert"
 	case errors.Is(err, syscall.EPIPE):

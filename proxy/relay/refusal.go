@@ -232,6 +232,8 @@ func OwnAnswer(mark string, f TransportError) []byte {
 // Message says in a sentence what happened and what to do.
 func Message(f TransportError) string {
 	switch {
+	case f.advice != "" && strings.Contains(f.Detail, f.advice):
+		return f.Detail
 	case f.advice != "":
 		return f.Detail + "; " + f.advice
 	case f.Side == SideProxy:

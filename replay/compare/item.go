@@ -58,6 +58,8 @@ func (i Item) String() string {
 		return fmt.Sprintf("%s %s", i.Kind, i.State)
 	case i.Kind == a2a.NullPayload:
 		return "done"
+	case i.isRefusal():
+		return fmt.Sprintf("HTTP %d", i.Answer.Status)
 	}
 	return i.Kind.String()
 }
@@ -88,7 +90,15 @@ func (i Item) sameKind(j Item) bool {
 	if i.Err != nil {
 		return sameError(i, j)
 	}
+	if i.isRefusal() || j.isRefusal() {
+		return i.Kind == j.Kind && i.Answer.Status == j.Answer.Status
+	}
 	return i.Kind == j.Kind && i.Artifact == j.Artifact
+}
+
+// isRefusal reports whether HTTP alone says that the call failed: the answer holds no object of the protocol.
+func (i Item) isRefusal() bool {
+	return i.Kind == a2a.NoPayload && i.Err == nil && i.Answer.Status >= 300
 }
 
 // An ItemReader converts answers and events to items. The zero reader is ready to use; with the request that is

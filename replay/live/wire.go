@@ -17,6 +17,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
+	"a2atap/proxy/scheme"
 	"a2atap/replay/limits"
 )
 
@@ -28,6 +29,9 @@ const maxBody = 16 << 20
 
 // errLeft is returned where [Call].Event says that the stream is to be left.
 var errLeft = errors.New("left the stream where the recording does")
+
+// errSpeaksTLS is why there is no answer to a request that was sent without TLS to an agent that expects it.
+var errSpeaksTLS = errors.New(scheme.SpeaksTLS + " (a TLS record answers a request without TLS)")
 
 // Dial opens a connection to an address, HOST:PORT, with TLS if it is to be secure; only HTTP/1.1 is offered. A nil
 // dialer is one without options. Errors say which flag helps.
@@ -123,6 +127,8 @@ func faultOf(ctx context.Context, err error) *capture.TransportFault {
 		return &capture.TransportFault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
 	case isDial(err):
 		return &capture.TransportFault{Kind: "unreachable", Side: "agent", Detail: "connect: " + outbound.Cause(err).Error()}
+	case errors.Is(err, errSpeaksTLS):
+		return &capture.TransportFault{Kind: "tls", Side: "agent", Detail: errSpeaksTLS.Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &capture.TransportFault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -170,6 +176,9 @@ func (a *answer) receive(method string) error {
 	wire := bufio.NewReader(a.v.Conn)
 	for {
 		head, err := readHead(wire)
+		if scheme.IsTLSRecord(head) {
+			err = errSpeaksTLS
+		}
 		if err != nil {
 			return fmt.Errorf("read the head of the answer: %w", err)
 		}
@@ -206,7 +215,7 @@ func (a *answer) begin(head []byte) error {
 	return nil
 }
 
-// readHead reads the lines up to and including the blank one.
+// readHead reads the lines up to and including the blank one, or what there is of them.
 func readHead(r *bufio.Reader) ([]byte, error) {
 	var head []byte
 	for {
@@ -216,7 +225,7 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull) && len(head) < maxHead:
 			continue
 		case err != nil:
-			return nil, err
+			return head, err
 		case len(head) > maxHead:
 			return nil, fmt.Errorf("it is longer than %d bytes", maxHead)
 		case len(bytes.TrimRight(line, "\r\n")) == 0:

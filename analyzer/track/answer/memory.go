@@ -19,4 +19,5 @@ type Memory struct {
 	subscribe *recent.Map[analysis.TaskKey, *Pending]
 	stream    *recent.Map[analysis.TaskKey, *Pending]
 	digester  a2a.Digester
+	canceling *recent.Map[string, analysis.Moment] // by agent: when it had first canceled a task
 }

@@ -130,7 +130,12 @@ func (m *Memory) refusedStream(o *analysis.Observation) {
 		return
 	}
 	switch o.Answer.Err.Name {
-	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
+	case a2a.UnsupportedOperation:
+		if !Blames(o, Streaming) {
+			return
+		}
+		m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
+	case a2a.MethodNotFound, a2a.StreamingNotSupported:
 		m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
 	}
 }

@@ -32,6 +32,7 @@ var Tracker = &analysis.Tracker{
 			subscribe: analysis.RecentByTask[*Pending](maxAnswers),
 			stream:    analysis.RecentByTask[*Pending](maxAnswers),
 			digester:  a2a.NewDigester(),
+			canceling: recent.New[string, analysis.Moment](maxAnswers),
 		}
 	},
 }
@@ -45,6 +46,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
 	case analysis.OutcomeSeen:
 		m.refusedStream(o)
+		m.canceled(o)
 	case analysis.TaskSeen:
 		m.seen(o.Exchange, o.Task)
 	case analysis.AnswerDone:

@@ -4,6 +4,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/track/card"
+	"a2atap/proxy/a2a"
 )
 
 // Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
@@ -18,22 +19,26 @@ type Memory struct {
 	cards   *card.Memory
 	led     *recent.Map[led, *Redirect] // by client, and where it is led
 	origins *recent.Map[string, *origin]
-	ways    *recent.Map[way, string] // what kept the last exchange from the agent; "" if nothing did
+	ways    *recent.Map[way, string] // why the last exchange got no answer; "" if it got one
 	links   *recent.Map[analysis.Link, *link]
 }
 
-// A way is one on which a client comes to an agent.
-type way struct{ client, origin string }
+// A way is one on which a client comes to an agent: with calls of one operation, or with any exchange.
+type way struct {
+	client, origin string
+	operation      a2a.Operation // NoOperation for any exchange
+}
 
 // An origin is a scheme, host and port of an agent, and whether anybody is there.
 type origin struct {
-	answered analysis.Moment // when its last answer was complete
-	broken   string          // place of the last answer, if that was a failure of the server
-	attempts int             // that failed since, and began after that
-	first    analysis.Place  // of them
-	last     *analysis.Exchange
-	why      string // the last one failed
-	agent    bool   // somebody takes it for an agent: it was called, or asked for its card
+	answered analysis.Moment    // when its last answer was complete
+	met      bool               // a connection to it was made: it was there
+	broken   bool               // the last answer was a failure of the server
+	attempts int                // that failed since, and began after that
+	first    analysis.Place     // of them
+	last     *analysis.Exchange // the last attempt, if the host refused the connection; nil if somebody accepted it
+	why      string             // the last attempt failed
+	agent    bool               // a client takes it for an agent: it was called, or asked for its card
 }
 
 // A link is a client and an agent, and how far calls got.

@@ -41,7 +41,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 		m.login(p.Observation)
 		m.redirected(p.Observation)
 	case analysis.CallEnded:
-		m.ways.Put(wayOf(p.Exchange), kept(p.Observation))
+		m.ended(p.Observation)
 		if p.Exchange.Call.Operation != a2a.Webhook { // where nobody takes the host for an agent
 			m.looked(p.Observation)
 		}

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/relay"
+	"a2atap/proxy/scheme"
 )
 
 // A session is a client and an agent that the test plays, with a tap between them.
@@ -83,6 +84,7 @@ func TestBreaks(t *testing.T) {
 			s.agent.Conn.Close()
 		}, relay.KindReset, relay.SideAgent, "ENHANCE_YOUR_CALM"},
 		"the agent has no HTTP/2": {func(s *session) {}, "", "", ""},
+		"the agent speaks TLS":    {func(s *session) {}, "", "", scheme.SpeaksTLS},
 		"the agent sends what cannot be decoded": {func(s *session) {
 			s.agent.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte{0xff, 0xff}, EndHeaders: true})
 		}, relay.KindRefused, relay.SideAgent, "cannot be decoded"},
@@ -115,7 +117,11 @@ func TestBreaks(t *testing.T) {
 		"the answer is late": {func(*session) {}, relay.KindTimeout, relay.SideAgent, "no head of an answer within"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.kind == "" {
+			switch {
+			case test.kind == "" && test.text == scheme.SpeaksTLS:
+				testAgentOfTLS(t)
+				return
+			case test.kind == "":
 				testAgentOfHTTP1(t)
 				return
 			}
@@ -153,6 +159,34 @@ func testAgentOfHTTP1(t *testing.T) {
 	c.Close()
 	e := p.seen.ended(1)[0]
 	if e.Fault == nil || e.Fault.Kind != relay.KindNotHTTP || !strings.Contains(e.Fault.Detail, "does not speak HTTP/2") {
+		t.Errorf("the fault is %v", e.Fault)
+	}
+	w.Conn.Close()
+}
+
+// An agent that answers the preface with a TLS record is named, however short the record is: gRPC in the clear before an
+// agent on TLS.
+func testAgentOfTLS(t *testing.T) {
+	l := listen(t)
+	defer l.Close()
+	advised := make(chan string, 1)
+	p := newTap(t, l.Addr().String(), func(c *relay.Config) {
+		c.Advise = func(err error, _ string) string {
+			advised <- err.Error()
+			return ""
+		}
+	})
+	w := dial(t, p.addr)
+	w.get(1, "/")
+	c := must.Get(l.Accept())(t)
+	readFull(t, c, make([]byte, len(http2.ClientPreface)+9+9))
+	const alert = "\x15\x03\x03\x00\x02\x02\x46"
+	io.WriteString(c, alert)
+	expect.Equal(t, "the client", alert, readFull(t, w.Conn, make([]byte, len(alert))))
+	expect.Contains(t, "the notice", scheme.SpeaksTLS, <-advised)
+	c.Close()
+	e := p.seen.ended(1)[0]
+	if e.Fault == nil || e.Fault.Kind != relay.KindTLS || !strings.Contains(e.Fault.Detail, scheme.SpeaksTLS) {
 		t.Errorf("the fault is %v", e.Fault)
 	}
 	w.Conn.Close()

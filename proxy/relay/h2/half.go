@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"a2atap/proxy/relay"
+	"a2atap/proxy/scheme"
 )
 
 // run relays until the sender has ended its sending or the connection is broken.
@@ -89,6 +90,9 @@ func (h *half) step() bool {
 			h.endPiece()
 		}
 		return true
+	case h.isTLS(b):
+		h.opaque = true
+		return true
 	case len(b) < frameHead:
 		return false
 	case h.isHTTP1(b):
@@ -115,6 +119,21 @@ func (h *half) step() bool {
 	if h.left == 0 {
 		h.endPiece()
 	}
+	return true
+}
+
+// isTLS reports whether an agent answers the preface with a TLS record. The client gets to see that.
+func (h *half) isTLS(b []byte) bool {
+	if h.begun || h.from.side != relay.SideAgent || !scheme.IsTLSRecord(b) {
+		return false
+	}
+	h.begun = true
+	f := relay.SpeaksTLS()
+	if h.cfg.Advise != nil {
+		h.cfg.Advise(f, h.cfg.Authority) // which the user reads
+	}
+	f.Status = 0
+	h.setCause(f)
 	return true
 }
 

@@ -31,3 +31,9 @@ func (r *Reported) add(rule string, s analysis.Severity) bool {
 	(*r)[rule] = had | 1<<s
 	return had&(1<<s) == 0
 }
+
+// addWorse adds a report under a key, and says whether none there was as bad.
+func (r *Reported) addWorse(key string, s analysis.Severity) bool {
+	had := (*r)[key]
+	return r.add(key, s) && had>>s == 0
+}

@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A merger makes one finding of what has one cause: of those that others cover, of those that a rule reports once in its
-// scope, and of those in a card that is fetched again and again.
+// A merger makes one finding of what has one cause: of those that others cover, of those that name one mistake, of those
+// that a rule reports once in its scope, and of those in a card that is fetched again and again.
 type merger struct {
 	rules   []*analysis.Rule
 	covers  map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
@@ -52,6 +52,7 @@ func (m *merger) merge(found []analysis.Finding, open func(seq uint64) *Case) []
 			}
 		}
 	}
+	takeCauses(found, covered)
 	kept := found[:0]
 	for i := range covered {
 		f := found[i]
@@ -62,6 +63,27 @@ func (m *merger) merge(found []analysis.Finding, open func(seq uint64) *Case) []
 		kept = append(kept, f)
 	}
 	return kept
+}
+
+// takeCauses has the first of the worst findings of each cause take the others up.
+func takeCauses(found []analysis.Finding, covered []bool) {
+	for i := range found {
+		f := &found[i]
+		if f.Cause == "" || covered[i] {
+			continue
+		}
+		for j := range found {
+			g := &found[j]
+			if i == j || covered[j] || g.Cause != f.Cause || g.Side != f.Side || g.Link != f.Link ||
+				g.Severity > f.Severity || g.Severity == f.Severity && j < i {
+				continue
+			}
+			covered[j] = true
+			if g.Rule != f.Rule {
+				take(f, g)
+			}
+		}
+	}
 }
 
 // A cover is a finding that another one of the step covers.
@@ -87,6 +109,10 @@ func take(f, g *analysis.Finding) {
 // first reports whether the finding, number i of the step, is the first of its rule and its severity in the rule's
 // scope. What it covers has then had its report there too.
 func (m *merger) first(c *Case, f *analysis.Finding, i int, taken []cover) bool {
+	if c != nil && f.Cause != "" &&
+		!m.reportedAt(c, f).addWorse("cause "+string(f.Cause)+" "+f.Side.String(), f.Severity) {
+		return false
+	}
 	if c == nil || f.Rule.Once == analysis.Always {
 		return true
 	}

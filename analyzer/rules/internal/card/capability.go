@@ -121,7 +121,9 @@ card names.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
-declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.`,
+declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.
+UnsupportedOperationError whose text names something else, such as push notifications, extensions or credentials; or
+that names nothing, where the request also asks for push notifications, an extension or an output mode.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.TaskSeen {
 			reportRefusedSubscription(p)
@@ -188,6 +190,9 @@ func refusedAsUnknown(p *analysis.Pass) bool {
 	}
 	switch p.Answer.Err.Name {
 	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
+		if p.Answer.Err.Name == a2a.UnsupportedOperation && !answer.Blames(p.Observation, answer.Streaming) {
+			return false
+		}
 		return p.Exchange.Response.Status != 401 && p.Exchange.Response.Status != 403
 	case a2a.NoErrorName:
 		return routeMissing(p)
@@ -263,7 +268,8 @@ does not know it. A client that logged in to see more gets nothing, and no hint 
 	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);
 or serve the operation. If the card is not configured yet, the error is -32007.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
-declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
+declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification; errors
+whose text names something else, such as credentials or extensions.`,
 	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, true)
 		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {
@@ -274,7 +280,8 @@ declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, wh
 		if failure == nil || failure.Name != a2a.UnsupportedOperation && failure.Name != a2a.MethodNotFound {
 			return
 		}
-		if status := p.Exchange.Response.Status; status != 401 && status != 403 {
+		if status := p.Exchange.Response.Status; status != 401 && status != 403 &&
+			(failure.Name == a2a.MethodNotFound || answer.Blames(p.Observation, answer.ExtendedCard)) {
 			p.Report(p.Place.At(failure.Pointer),
 				fmt.Sprintf("the extended card is refused with %s, and the card at %s advertises it", failure, card.Place),
 				"expected the agent to do what its card says")

@@ -1,6 +1,9 @@
 package card
 
 import (
+	"net"
+	"net/netip"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -21,6 +24,7 @@ var CardURLs = rule.Family{
 	cardInterfacesNonempty,
 	cardURLAbsolute,
 	cardURLHTTPS,
+	cardURLUnspecified,
 	cardProtocolVersionPresent,
 	cardProtocolVersionPatch,
 	cardProtocolVersionFormat,
@@ -127,6 +131,52 @@ Interfaces of gRPC and of custom bindings are not judged.`,
 			}
 		}
 	},
+}
+
+var cardURLUnspecified = &analysis.Rule{
+	ID:      "card-url-unspecified",
+	Title:   "interface address in the agent card is 0.0.0.0 or ::",
+	Level:   analysis.Advice,
+	Gravest: analysis.Warning,
+	Cites:   rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Stands:  "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
+	Doc: `0.0.0.0 and :: are addresses to listen at, for every interface of the machine. No client on another machine can
+connect to them; on the same machine it depends on the system.`,
+	Fix: `Listen at 0.0.0.0, and write the host into the card by which clients reach the agent: a name, or an address of
+the machine.`,
+	Silent: `Loopback and private addresses, which clients on the same machine or network reach.`,
+	Check: func(p *analysis.Pass) {
+		for i := range p.Card.Interfaces {
+			entry := &p.Card.Interfaces[i]
+			if entry.URL == "" {
+				continue
+			}
+			p.Applied()
+			if host := hostOf(entry.URL); isUnspecified(host) {
+				p.Report(inCard(p, entry.Pointer),
+					"the URL is "+analysis.QuoteText(entry.URL)+", and no other machine can connect to "+host,
+					"expected a host that clients can reach")
+			}
+		}
+	},
+}
+
+// hostOf returns the host of a URL, or of an address host:port as gRPC has it; empty if there is none.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Hostname()
+	}
+	host, _, err := net.SplitHostPort(address[strings.LastIndexByte(address, '/')+1:])
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(host, "dns:")
+}
+
+// isUnspecified reports whether a host is the address that stands for all of a machine.
+func isUnspecified(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsUnspecified()
 }
 
 var cardProtocolVersionPresent = &analysis.Rule{

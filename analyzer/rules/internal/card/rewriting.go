@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -9,24 +10,69 @@ import (
 	"a2atap/analyzer/internal/address"
 	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/hostname"
 )
 
 // Rewriting is the family of rules about what a tap hides from clients by changing a card.
 var Rewriting = rule.Family{
 	Name:     "rewriting",
 	Category: analysis.AgentCard,
-	Side:     a2a.Nobody,
 	Once:     analysis.PerOrigin,
 	On:       analysis.CardSeen,
 	Bindings: rule.OnAll,
 }.Of(
+	cardSchemeRewritten,
 	cardOriginRewritten,
 )
+
+var cardSchemeRewritten = &analysis.Rule{
+	ID:      "card-scheme-rewritten",
+	Title:   "card names the wrong scheme for the agent's port, and the tap hides that",
+	Level:   analysis.Advice,
+	Gravest: analysis.Warning,
+	Side:    a2a.Agent,
+	Cites:   rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
+	Covers:  []string{"card-origin-rewritten"},
+	Stands:  "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
+	Doc: `The agent answers on TLS at a port that its card names with http://, or without TLS at a port that the card
+names with https://. A client without the tap connects as the card says, and gets no answer at all. Behind the tap it
+works, since the tap replaces the URL.`,
+	Fix: `Write the scheme into the card by which clients reach the agent. Behind a proxy that ends TLS, configure the
+agent's public URL.`,
+	Silent: `Cards that were not changed on their way; URLs with another host or port than the agent's, which may be
+served otherwise; addresses without a scheme, and with schemes other than http and https.`,
+	Check: func(p *analysis.Pass) {
+		own := p.Exchange.Origin
+		for _, w := range p.Exchange.Rewritten {
+			_, pointer, _ := strings.Cut(w.Place, "#")
+			if p.Card.At(strings.TrimPrefix(pointer, p.Place.Pointer)).Text() != w.Was || !samePort(w.Was, own) {
+				continue
+			}
+			p.Applied()
+			if speaks, says := rule.SchemeOf(own), rule.SchemeOf(w.Was); speaks != says {
+				p.Report(p.Exchange.ResponsePlace().Body().At(pointer),
+					fmt.Sprintf("the URL is %s, and the agent answers at %s: a client without the tap cannot connect",
+						analysis.QuoteText(w.Was), originText(own)), "expected "+speaks+"://")
+			}
+		}
+	},
+}
+
+// samePort reports whether two URLs of http or https name one port of one host, whatever their schemes.
+func samePort(a, b string) bool {
+	at, errA := url.Parse(a)
+	is, errB := url.Parse(b)
+	return errA == nil && errB == nil && isHTTP(at) && isHTTP(is) && hostname.OriginOf(at) == hostname.OriginOf(is)
+}
+
+// isHTTP reports whether a URL has a host and the scheme http or https.
+func isHTTP(u *url.URL) bool { return u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") }
 
 var cardOriginRewritten = &analysis.Rule{
 	ID:     "card-origin-rewritten",
 	Title:  "card leads to another origin than it came from, and the tap hides that",
 	Level:  analysis.Advice,
+	Side:   a2a.Nobody,
 	Cites:  rule.Cite("5.5", rule.Before1...).And("4.4", a2a.V1_0),
 	Stands: "0.1.0:171 0.2.5:165 0.3.0:types:332 1.0.1:proto:337",
 	Doc: `The agent is recorded at one origin (scheme, host and port), and its card names another one, such as localhost for

@@ -40,7 +40,8 @@ var grpcServicePath = &analysis.Rule{
 	Stands: "0.2.6:proto:3 0.3.0:88 1.0.1:2514",
 	Doc: `The service was renamed for 1.0: before, it is a2a.v1.A2AService, since then lf.a2a.v1.A2AService, and hardly a
 message is the same in both. An agent answers the other name with UNIMPLEMENTED.`,
-	Fix: `Call the service of the version that the card declares for the interface: lf.a2a.v1.A2AService for 1.0.`,
+	Fix: `Call the service of the version that the card declares for the interface: lf.a2a.v1.A2AService for 1.0,
+a2a.v1.A2AService for 0.2 and 0.3. If the agent serves the other version, correct protocolVersion in its card.`,
 	Silent: `Interfaces that no card declares for gRPC, or declares for both; services of other names. The first call of
 each client at an endpoint is reported.`,
 	Check: func(p *analysis.Pass) {
@@ -51,8 +52,12 @@ each client at an endpoint is reported.`,
 		}
 		p.Applied()
 		if declared.Intersect(x.Call.Dialects).Empty() {
-			p.Report(x.RequestPlace().Line(), "the service is "+x.Call.RPC.Service, "expected that of "+declared.String()+
-				", which the card declares here")
+			service := grpc.Service0_3
+			if declared.Has(a2a.V1_0) {
+				service = grpc.Service1_0
+			}
+			p.Report(x.RequestPlace().Line(), "the service is "+x.Call.RPC.Service,
+				"expected "+service+", that of "+declared.String()+", which the card declares here")
 		}
 	},
 }

@@ -162,10 +162,12 @@ client that were judged when they were sent. Of several from one side in an exch
 			p.Report(p.Here(name), name+" is the number "+analysis.Quote(v), "expected a name")
 		case name != "role" && !isState(p, v) && inOtherSpelling(v):
 			p.Report(p.Here(name), name+" is "+analysis.Quote(v)+whoseSpelling(p, v),
-				"expected "+analysis.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
+				"expected "+analysis.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)),
+				analysis.ForIf(holdsOlderObject(p), analysis.OlderObjects))
 		case name == "role" && !v.Is("ROLE_USER") && !v.Is("ROLE_AGENT") && a2a.RoleOf(v.Text()) != a2a.NoRole:
 			p.Report(p.Here(name), name+" is "+analysis.Quote(v)+whoseSpelling(p, v),
-				"expected "+analysis.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
+				"expected "+analysis.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)),
+				analysis.ForIf(holdsOlderObject(p), analysis.OlderObjects))
 		}
 	},
 }
@@ -246,9 +248,16 @@ exchange the first is reported.`,
 		}
 		for m := range p.Entity.Odd(a2a.LegacyMember) {
 			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analysis.Quote(m.Name),
-				"expected it to be left out in 1.0")
+				"expected it to be left out in 1.0",
+				analysis.ForIf(m.Name.Is("kind") && holdsOlderObject(p), analysis.OlderObjects))
 		}
 	},
+}
+
+// holdsOlderObject reports whether the object of an answer or an event of 1.0 has the kind that objects of 0.2 and 0.3
+// have.
+func holdsOlderObject(p *analysis.Pass) bool {
+	return p.Answer != nil && isKind(p.Answer.Payload.Value.Get("kind"))
 }
 
 // reportLegacyCapability reports a capability that a card of 1.0 alone cannot have.

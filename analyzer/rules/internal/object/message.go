@@ -311,9 +311,10 @@ reported for that instead.`,
 		case kind.Exists():
 			p.Report(p.Here("kind"), "kind is "+analysis.Quote(kind), `expected "message"`)
 		case direct:
-			p.Report(p.Here(), "kind is missing", `expected "message"`)
+			p.Report(p.Here(), "kind is missing", `expected "message"`, analysis.For(analysis.KindOmitted))
 		case p.Entity.In != a2a.InHistory:
-			p.Report(p.Here(), "kind is missing", `expected "message"`, analysis.AtMost(analysis.Note))
+			p.Report(p.Here(), "kind is missing", `expected "message"`, analysis.AtMost(analysis.Note),
+				analysis.For(analysis.KindOmitted))
 		}
 	},
 }

@@ -73,7 +73,7 @@ reported for that instead.`,
 			p.Report(p.Here(), "the part has type "+analysis.Quote(typ)+" and no kind, as examples of 0.2.0 and 0.2.1 print it",
 				`expected it as "kind"`, analysis.AtMost(analysis.Warning))
 		default:
-			p.Report(p.Here(), "the part has no kind", `expected "text", "file" or "data"`)
+			p.Report(p.Here(), "the part has no kind", `expected "text", "file" or "data"`, analysis.For(analysis.KindOmitted))
 		}
 	},
 }

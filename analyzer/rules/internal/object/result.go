@@ -41,7 +41,7 @@ there; unknown members beside it do not count.`,
 			p.Applied()
 			if n := countMembers(v, "task", "message"); n != 1 {
 				p.Report(p.Place.At(at), "the answer "+memberCountText(v, n, "neither task nor message", "both task and message"),
-					"expected exactly one of them")
+					"expected exactly one of them", analysis.ForIf(isBare(p, n), analysis.NoWrapper))
 			}
 		}
 	},
@@ -59,6 +59,14 @@ func resultOf(p *analysis.Pass) (a2a.Value, string, bool) {
 		return a2a.Value{}, "", false
 	}
 	return a.Doc.Root, "", a.Doc.Root.Exists() && !a.IsEnvelope
+}
+
+// isBare reports whether an answer or an event of 1.0 that holds n of the members that name its object is that object.
+func isBare(p *analysis.Pass, n int) bool {
+	payload := &p.Answer.Payload
+	return n == 0 && !payload.Wrapped && p.Dialects == a2a.Of(a2a.V1_0) &&
+		(payload.Kind == a2a.TaskPayload || payload.Kind == a2a.MessagePayload || payload.Kind == a2a.StatusPayload ||
+			payload.Kind == a2a.ArtifactPayload)
 }
 
 // countMembers returns how many of the members are there and not null, under their own name or as the proto file has
@@ -136,7 +144,7 @@ said instead.`,
 				"the event "+
 					memberCountText(v, n, "none of task, message, statusUpdate and artifactUpdate",
 						"several of task, message, statusUpdate and artifactUpdate"),
-				"expected exactly one of them")
+				"expected exactly one of them", analysis.ForIf(isBare(p, n), analysis.NoWrapper))
 		}
 	},
 }
@@ -167,7 +175,7 @@ members, and task-kind or msg-kind reports it. Of several wrapped events in a st
 		if payload := &p.Answer.Payload; payload.Wrapped {
 			p.Report(p.Place.At(at), "the "+payload.Kind.String()+" is the member "+
 				analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object, as in 1.0",
-				"expected the bare "+payload.Kind.String())
+				"expected the bare "+payload.Kind.String(), analysis.For(analysis.Wrapper))
 			return
 		}
 		if op != a2a.SendMessage {
@@ -223,7 +231,7 @@ only.`,
 		case payload.Kind == a2a.TaskPayload && payload.Wrapped:
 			p.Report(p.Place.At(at),
 				"the Task is the member "+analysis.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
-				"expected the bare Task")
+				"expected the bare Task", analysis.For(analysis.Wrapper))
 		case payload.Kind != a2a.TaskPayload:
 			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
 		}

@@ -199,7 +199,7 @@ does not find it reads nothing at all.`,
 		case kind.Exists():
 			p.Report(p.Here("kind"), "kind is "+analysis.Quote(kind), `expected "task"`)
 		default:
-			p.Report(p.Here(), "kind is missing", `expected "task"`)
+			p.Report(p.Here(), "kind is missing", `expected "task"`, analysis.For(analysis.KindOmitted))
 		}
 	},
 }

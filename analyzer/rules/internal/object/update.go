@@ -46,7 +46,8 @@ are rules of their own.`,
 		result := p.Answer.Result
 		if p.Kind == analysis.ForeignSeen {
 			if turnsForeign(p) && !isKind(result.Get("kind")) {
-				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(), expectedKind)
+				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(), expectedKind,
+					analysis.ForIf(!result.Has("kind"), analysis.KindOmitted))
 			}
 			return
 		}
@@ -62,7 +63,7 @@ are rules of their own.`,
 		case kind.Exists():
 			p.Report(p.Place.At("/result/kind"), "kind is "+analysis.Quote(kind), expectedKind)
 		default:
-			p.Report(p.Place.At("/result"), "the event has no kind", expectedKind)
+			p.Report(p.Place.At("/result"), "the event has no kind", expectedKind, analysis.For(analysis.KindOmitted))
 		}
 	},
 }

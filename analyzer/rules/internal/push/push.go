@@ -10,6 +10,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
@@ -141,10 +142,11 @@ client that chose the agent for this capability finds out only when it waits for
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: an
-operation on configs, or, since 0.2, a message with one. The oldest agents answered messages with that code when their
+operation on configs, or, since 0.2, a message with one. Errors whose text names credentials or an extension. The oldest agents answered messages with that code when their
 store was full.`,
 	Check: func(p *analysis.Pass) {
-		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported || !asksForPush(p) {
+		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported || !asksForPush(p) ||
+			answer.Names(p.Answer.Err, answer.Authentication, answer.Extension) {
 			return
 		}
 		cards := card.Of(p).Before(p.Exchange)

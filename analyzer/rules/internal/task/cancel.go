@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
+	"a2atap/analyzer/track/answer"
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
@@ -17,7 +18,6 @@ var Cancel = rule.Family{
 	Side:     a2a.Agent,
 	On:       analysis.TaskSeen,
 	Bindings: rule.OnCall,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 }.Of(
 	stateCancelTerminal,
 	stateCancelTerminalCode,
@@ -28,6 +28,7 @@ var stateCancelTerminal = &analysis.Rule{
 	ID:     "state-cancel-terminal",
 	Title:  "cancellation of a finished task is not refused",
 	Level:  analysis.Must,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	If:     analysis.OfTask,
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Stands: "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:278",
@@ -76,6 +77,7 @@ var stateCancelTerminalCode = &analysis.Rule{
 	Level:    analysis.Must,
 	On:       analysis.AnswerSeen,
 	If:       analysis.OfTask,
+	Needs:    []*analysis.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Cites:    rule.Cite("8.2", rule.Before1...).And("5.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Stands:   "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:1178",
@@ -86,8 +88,8 @@ where there is none.`,
 	Silent: `TaskNotFoundError (the task may have been removed); tasks that are canceled already; refusals with a cause of
 their own (credentials, rate, version, extensions); errors with a code of the agent's own that do not speak of the
 task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the
-request began; in versions before 0.2.4 tasks that got a message since. An agent that cannot cancel at all and says so
-is a note. Before 1.0 it is a warning.`,
+request began; in versions before 0.2.4 tasks that got a message since. An agent that says that it cannot cancel
+at all is a note, unless it has canceled another task before. Before 1.0 it is a warning.`,
 	Check: func(p *analysis.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || !refused(p, a2a.MethodNotFound) {
@@ -99,7 +101,9 @@ is a note. Before 1.0 it is a warning.`,
 		case a2a.TaskNotCancelable, a2a.TaskNotFound, a2a.InvalidTaskState:
 			return
 		case a2a.UnsupportedOperation, a2a.MethodNotFound:
-			worst = analysis.Note
+			if !answer.Of(p).Cancels(p.Exchange) {
+				worst = analysis.Note
+			}
 		}
 		p.Report(p.Place.At(failure.Pointer),
 			fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analysis.QuoteText(ended.TaskID),
@@ -113,6 +117,7 @@ var stateCancelChangesTerminal = &analysis.Rule{
 	Title:    "finished task becomes canceled",
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Covers: []string{

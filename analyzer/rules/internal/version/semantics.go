@@ -46,7 +46,8 @@ at an endpoint is reported.`,
 		if got.Intersect(want).Empty() {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer),
 				fmt.Sprintf("the request asks for version %s, and the answer is in %s", analysis.QuoteText(version), got),
-				"expected an answer in the version of the request")
+				"expected an answer in the version of the request",
+				analysis.ForIf(want.Has(a2a.V1_0) && p.Answer.Payload.Value.Get("kind").Kind() == a2a.String, analysis.OlderObjects))
 		}
 	},
 }

@@ -166,7 +166,7 @@ var verHeaderParamConflict = &analysis.Rule{
 	Bindings: rule.OnJSONCall,
 	Side:     a2a.Client,
 	On:       analysis.RequestSeen,
-	Cites:    rule.Cite("3.6.1", a2a.V1_0),
+	Cites:    rule.Cite("A2A 1.0 §3.6.1", a2a.V0_2, a2a.V0_3).And("3.6.1", a2a.V1_0),
 	Stands:   "1.0.1:724",
 	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
 where the agent looks first.`,

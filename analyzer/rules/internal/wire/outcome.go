@@ -11,6 +11,7 @@ import (
 	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/scheme"
 )
 
 // Unanswered is the part of the family outcome about calls that got no answer of the protocol. No specification has a
@@ -27,6 +28,7 @@ var Unanswered = rule.Family{
 	outcomeCut,
 	outcomeNoProtocol,
 	outcomeAgentGone,
+	outcomeAgentNeverReached,
 )
 
 var outcomeUnreachable = &analysis.Rule{
@@ -67,8 +69,10 @@ var outcomeUntrusted = &analysis.Rule{
 	Cites:   rule.Cite("RFC 9110 §4.3.4", rule.Every...),
 	Doc: `There was a connection to the agent, and no TLS session on it: its certificate is not trusted, is for another
 name or out of date, or the two sides have no version of TLS, or of HTTP on it, in common: many agents of gRPC take no
-HTTP/1.1. The call was not sent.`,
-	Fix: `Renew the agent's certificate, or have it issued for the host that clients use. Where an authority of your own
+HTTP/1.1. The call was not sent. Or only one side speaks TLS: the agent answers plain HTTP with a TLS record, or it
+answers the TLS handshake with plain HTTP.`,
+	Fix: `Where only one side speaks TLS, correct the scheme of the agent's URL: https:// for an agent on TLS, http://
+for any other. Renew the agent's certificate, or have it issued for the host that clients use. Where an authority of your own
 has issued it, record with --agent-ca FILE. Where the agent asks for a client certificate, record with --client-cert
 FILE. To look at the traffic nevertheless, --insecure takes any certificate, and the capture says so.`,
 	Silent: `Clients that do not trust the recorder's certificate. Of calls of one client that fail one after another for
@@ -77,16 +81,30 @@ the same reason the first is reported; the verdict counts all.`,
 		switch reach.Kept(p) {
 		case analysis.Untrusted:
 			if !reach.Of(p).Repeats(p) && !isNotification(p) {
-				expected := "expected a version of TLS, and of HTTP, that both sides speak"
-				if strings.Contains(p.End.Fault.Detail, "certificate") {
-					expected = "expected a certificate that is trusted"
-				}
-				p.Report(p.Place, asked(p)+" was not sent, for want of a TLS session: "+why(p), expected)
+				reportUntrusted(p)
 			}
 		default:
 			passed(p)
 		}
 	},
+}
+
+// reportUntrusted reports a call for which there was no TLS session.
+func reportUntrusted(p *analysis.Pass) {
+	detail := p.End.Fault.Detail
+	expected := "expected a version of TLS, and of HTTP, that both sides speak"
+	switch {
+	case strings.Contains(detail, scheme.SpeaksTLS):
+		p.Report(p.Place, asked(p)+" was sent without TLS: "+why(p), "expected plain HTTP at an http:// URL")
+		return
+	case strings.Contains(detail, scheme.SpeaksPlainHTTP):
+		expected = "expected TLS at an https:// URL"
+	case strings.Contains(detail, "TLS handshake: "):
+		expected = "expected a TLS session"
+	case strings.Contains(detail, "certificate"):
+		expected = "expected a certificate that is trusted"
+	}
+	p.Report(p.Place, asked(p)+" was not sent, for want of a TLS session: "+why(p), expected)
 }
 
 // isNotification reports whether what ended is a notification, of which the agent is the client.
@@ -127,19 +145,25 @@ var outcomeCut = &analysis.Rule{
 	ID:      "outcome-cut",
 	Title:   "agent broke the connection before the end of its answer",
 	Gravest: analysis.Error,
+	Needs:   []*analysis.Tracker{reach.Tracker},
 	Cites:   rule.Cite("RFC 9112 §8", rule.Every...),
 	Doc: `The agent's side ended the connection before the answer was whole, or before it began, or sent what is not
 HTTP. The client has a part of a result, or none, and cannot tell whether the call was done.`,
 	Fix: `Look for a crash or a time limit of the agent, of its server, or of a gateway before it: the last events or
-bytes before the end say where. A stream ends with its last chunk, after a terminal state.`,
+bytes before the end say where. A stream ends with its last chunk, after a terminal state. An agent that ends every
+connection before its first byte may speak TLS: write its URL with https://.`,
 	Silent: `Connections that the client left or that the recorder ended; the end of a body that has no length, which
-looks the same as a cut. Where a stream had told all that a client waits for, it is a warning.`,
+looks the same as a cut. Where a stream had told all that a client waits for, it is a warning. Of calls of one client
+and one operation that fail one after another without an answer, the first is reported; the verdict counts all.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		kept := reach.Kept(p)
 		if isNotification(p) || !p.End.ByAgent() || x.Ended || kept == analysis.Unreachable || kept == analysis.Untrusted ||
 			kept == analysis.TooLate {
 			passed(p)
+			return
+		}
+		if reach.Of(p).Repeats(p) {
 			return
 		}
 		at, worst := p.Place, analysis.Error
@@ -188,6 +212,9 @@ events under another label.`,
 			due = "expected JSON: a result or an error"
 		}
 		switch {
+		case x.URL() != "" && strings.HasPrefix(x.URL(), "http:") && scheme.RefusesPlainHTTP(status, p.Body):
+			p.Report(p.Place, fmt.Sprintf("status %d with %s: %s", status, contentText(p), scheme.SpeaksTLS),
+				"expected plain HTTP at an http:// URL")
 		case status >= http.StatusInternalServerError && (x.Call.Binding == a2a.JSONRPC || !readable):
 			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, contentText(p)), due,
 				analysis.AtMostIf(status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout, analysis.Note))
@@ -238,24 +265,51 @@ var outcomeAgentGone = &analysis.Rule{
 	ID:       "outcome-agent-gone",
 	Title:    "agent could not be reached until the end of the recording",
 	Gravest:  analysis.Error,
-	Critical: true,
+	Critical: analysis.Gone,
 	On:       analysis.CallEnded | analysis.AgentGone,
 	Needs:    []*analysis.Tracker{reach.Tracker},
 	Cites:    rule.Cite("RFC 9110 §15.6.3", rule.Every...),
-	Doc: `From some call on nobody got through to the agent any more: each attempt failed, until the recording ended. It
-has crashed, or was never there. That is critical: whatever was to be shown after that was not.`,
+	Doc: `The agent was there, and from some call on its host refused each connection, or could not be found, until the
+recording ended. The agent has crashed or was stopped. That is critical: whatever was to be shown after that was not.`,
 	Fix: `See in the agent's log why it ended, and with which call that began: the message names it. Start it again, and
 record again.`,
 	Silent: `A single attempt that failed, unless the server had failed before; attempts that may have begun before the
-last answer; agents that show a certificate, trusted or not; hosts that nobody has called, or asked for a card. It is
-said at the end of the recording.`,
+last answer; agents that accept the last connection, whatever they do with it: those that close or reset it, that answer
+too late, that show a certificate, trusted or not, or that answer with TLS; connections that a proxy on the route
+refuses; hosts that no client has called, or asked for a card. The rule reports at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CallEnded {
 			passed(p)
 			return
 		}
-		g := reach.GoneOf(p)
-		p.Report(p.Place, fmt.Sprintf("the agent was gone from %s on: %s failed, the last for this: %s", g.Since,
-			analysis.Plural(g.Attempts, "attempt"), reason(g.Why)), "expected it to come back")
+		if g := reach.GoneOf(p); !g.Never {
+			p.Report(p.Place, fmt.Sprintf("the agent was gone from %s on: %s failed, the last for this: %s", g.Since,
+				analysis.Plural(g.Attempts, "attempt"), reason(g.Why)), "expected it to come back")
+		}
+	},
+}
+
+var outcomeAgentNeverReached = &analysis.Rule{
+	ID:       "outcome-agent-never-reached",
+	Title:    "agent was never reached",
+	Gravest:  analysis.Error,
+	Critical: analysis.NeverReached,
+	On:       analysis.CallEnded | analysis.AgentGone,
+	Needs:    []*analysis.Tracker{reach.Tracker},
+	Cites:    rule.Cite("RFC 9110 §15.6.3", rule.Every...),
+	Doc: `In the whole recording no connection to the agent was made: its host refused each one, or could not be found.
+That is critical: nothing of what was to be shown was.`,
+	Fix: `Start the agent before its clients, and see that it listens at the address that the recorder was given.`,
+	Silent: `A single attempt; agents that accepted a connection at any time; what outcome-agent-gone does not report
+either. The rule reports at the end of the recording.`,
+	Check: func(p *analysis.Pass) {
+		if p.Kind == analysis.CallEnded {
+			passed(p)
+			return
+		}
+		if g := reach.GoneOf(p); g.Never {
+			p.Report(p.Place, fmt.Sprintf("the agent was never reached: %s failed from %s on, the last for this: %s",
+				analysis.Plural(g.Attempts, "attempt"), g.Since, reason(g.Why)), "expected an agent at this address")
+		}
 	},
 }

@@ -1,0 +1,91 @@
+package answer
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/proxy/a2a"
+)
+
+// A Matter is what a request may ask for, and what an agent may refuse of it.
+type Matter uint8
+
+// The matters.
+const (
+	Streaming Matter = iota
+	PushConfig
+	ExtendedCard
+	Extension
+	OutputMode
+	Authentication
+)
+
+// matters are the words by which the texts of errors name each.
+var matters = [...][]string{
+	Streaming:      {"stream", "sse", "subscri"},
+	PushConfig:     {"push", "webhook", "notification", "callback"},
+	ExtendedCard:   {"extended", "agent card", "agentcard"},
+	Extension:      {"extension"},
+	OutputMode:     {"output mode", "outputmode", "output type", "content type", "content-type", "media type", "mime", "modality"},
+	Authentication: {"authenti", "authoriz", "credential", "permission", "forbidden", "log in", "login", "scope"},
+}
+
+// Blames reports whether the error of a refused call is surely about a matter: its text names that and no other, or it
+// names none and the request asks for nothing else that an agent may refuse.
+func Blames(o *analysis.Observation, matter Matter) bool {
+	text := strings.ToLower(o.Answer.Err.Message)
+	text = strings.ReplaceAll(text, strings.ToLower(o.Exchange.Call.Method), "")
+	if matter == ExtendedCard {
+		text = strings.NewReplacer("authenticated extended", "extended", "authenticatedextended", "extended").Replace(text)
+	}
+	named := false
+	for m := range matters {
+		if names(text, Matter(m)) {
+			if Matter(m) != matter {
+				return false
+			}
+			named = true
+		}
+	}
+	return named || !asksForMore(o.Exchange, matter)
+}
+
+// Names reports whether the text of an error names one of the matters.
+func Names(failure *a2a.Error, list ...Matter) bool {
+	text := strings.ToLower(failure.Message)
+	return slices.ContainsFunc(list, func(m Matter) bool { return names(text, m) })
+}
+
+func names(text string, m Matter) bool {
+	return slices.ContainsFunc(matters[m], func(word string) bool { return strings.Contains(text, word) })
+}
+
+// asksForMore reports whether a request asks for something beside a matter that an agent may refuse.
+func asksForMore(x *analysis.Exchange, matter Matter) bool {
+	if x.Call.PushConfig.Exists() && matter != PushConfig {
+		return true
+	}
+	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
+		if x.Request.Fields.Has(name) {
+			return true
+		}
+	}
+	if x.Call.Message.Get("extensions").Len() > 0 {
+		return true
+	}
+	configuration := x.Call.Params.Get("configuration")
+	for _, name := range [...]string{"acceptedOutputModes", "accepted_output_modes"} {
+		for _, mode := range configuration.Get(name).Elems() {
+			if !isText(mode.Text()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isText reports whether an output mode is one of those that agents take for a default.
+func isText(mode string) bool {
+	return mode == "text" || strings.HasPrefix(mode, "text/") || mode == "*/*"
+}
