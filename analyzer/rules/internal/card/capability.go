@@ -121,7 +121,7 @@ card names.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
-declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.`,
+declared path of an interface where other calls succeed, and over gRPC only UNIMPLEMENTED does. Agents of 0.1 that stream at an address of its own.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.TaskSeen {
 			reportRefusedSubscription(p)
@@ -189,26 +189,8 @@ func refusedAsUnknown(p *analysis.Pass) bool {
 	switch p.Answer.Err.Name {
 	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
 		return p.Exchange.Response.Status != 401 && p.Exchange.Response.Status != 403
-	case a2a.NoErrorName:
-		return routeMissing(p)
 	}
-	return false
-}
-
-// routeMissing reports whether an HTTP+JSON answer says that there is no such route, where there has to be one.
-func routeMissing(p *analysis.Pass) bool {
-	x := p.Exchange
-	switch x.Response.Status {
-	case 404, 405, 501:
-	default:
-		return false
-	}
-	route := "/v1/message:stream"
-	if x.Dialects == a2a.Of(a2a.V1_0) {
-		route = "/message:stream"
-	}
-	return x.Call.Binding == a2a.HTTPJSON && x.Call.Tenant == "" && x.Path == x.Call.Prefix+route &&
-		!x.Endpoint.Answered.Empty()
+	return rule.LacksOperation(p)
 }
 
 var capExtendedUndeclared = &analysis.Rule{
@@ -263,7 +245,8 @@ does not know it. A client that logged in to see more gets nothing, and no hint 
 	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);
 or serve the operation. If the card is not configured yet, the error is -32007.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
-declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
+declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification. HTTP
+statuses 404, 405 and 501 count only for the declared path of an interface where other calls succeed.`,
 	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, true)
 		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {
@@ -271,7 +254,7 @@ declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, wh
 		}
 		p.Applied()
 		failure := p.Answer.Err
-		if failure == nil || failure.Name != a2a.UnsupportedOperation && failure.Name != a2a.MethodNotFound {
+		if failure == nil || failure.Name != a2a.UnsupportedOperation && !rule.LacksOperation(p) {
 			return
 		}
 		if status := p.Exchange.Response.Status; status != 401 && status != 403 {
