@@ -31,6 +31,7 @@ type Task struct {
 	stamped  analysis.Moment          // when that timestamp was first seen
 	ending   uint64                   // for which caller Terminal was
 	canceled *Cancellation            // of it when it was known to have ended; nil if there was none
+	accepted *Cancel                  // the last one of it that succeeded; nil if none did
 	sending  uint64                   // the send to it that has not shown it yet
 	sent     []*analysis.SentMessage  // to it, newest last, bounded
 	first    [1]*analysis.SentMessage // room for the only one that most have

@@ -239,6 +239,7 @@ var capExtendedDeclared = &analysis.Rule{
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("5.5", a2a.V0_3).And("3.3.4", a2a.V1_0),
+	Covers:   []string{"rest-error-envelope"},
 	Stands:   "0.3.0:types:463 1.0.1:575",
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,

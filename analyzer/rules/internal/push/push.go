@@ -135,6 +135,7 @@ var pushSupportedButRefused = &analysis.Rule{
 	If:     analysis.Refused,
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	Covers: []string{"rest-error-envelope"},
 	Stands: "0.1.0:241 0.2.6:types:25 0.3.0:types:28 1.0.1:proto:414",
 	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them, or does
 not know the method. A client that chose the agent for this capability finds out only when it waits for news of a task.`,
