@@ -62,7 +62,7 @@ func (m *Memory) find(x *analysis.Exchange, missed bool) {
 		return
 	}
 	m.named.Put(x, t)
-	if missed || t.WasSent(x.Call.MessageID) {
+	if missed || t.repeats(x) {
 		m.retry.Put(x, true)
 	}
 }
@@ -148,6 +148,7 @@ func (m *Memory) see(o *analysis.Observation) {
 	t := *at
 	before := t.Last
 	t.see(x, seen)
+	t.takeEnd(o)
 	t.takeCancel(o, before)
 	if !x.Call.Operation.Sends() {
 		return
