@@ -19,7 +19,6 @@ var messageFaults = []AgentFault{
 		})),
 	of(anyAgent, "msg-parts-array", "The parts of the agent's messages are a text.",
 		onShape(isMessage, with("parts", "hello"))),
-	of(only03, "msg-parts-nonempty", "The agent's messages have no part.", onShape(isMessage, with("parts", []any{}))),
 	of(with10, "msg-parts-nonempty", "The agent's messages have no part.", onShape(isMessage, with("parts", []any{}))),
 	of(only03, "msg-kind", "The message that comes with a status says that it is a reply.",
 		onShape(isStatus, func(o jsonvalue.Object) jsonvalue.Object {
@@ -79,7 +78,6 @@ var objectFaults = []AgentFault{
 		onShape(isTask, repeatArtifact, model.GetTask)),
 	of(withTask, "artifact-parts-array", "The parts of artifacts are a text.",
 		onShape(isArtifact, with("parts", "hello"))),
-	of(only03, "artifact-parts-nonempty", "Artifacts have no part.", onShape(isArtifact, with("parts", []any{}))),
 	of(only10, "artifact-parts-nonempty", "Artifacts have no part.", onShape(isArtifact, with("parts", []any{}))),
 	of(only01, "artifact-index", "Artifacts have the index -1.", onShape(isArtifact, with("index", -1))),
 	of(withTask, "output-in-message", "A task that was completed has its result in the status message.",
