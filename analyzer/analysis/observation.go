@@ -33,6 +33,8 @@ const (
 	CalleeAwaited  // an agent has completed a task, and it is known whether it waited for what it had asked for it
 	CalleeFailed   // the capture is over, and an agent has completed a task for which it had asked what failed
 	CalleeLeft     // the capture is over, and an agent has ended a task for which it had made another one, elsewhere
+	TraceDropped   // the capture is over, and an agent that received trace context has passed none on
+	CancelSettled  // the capture is over, and a cancellation of a task that had not ended has succeeded
 	EarlySeen      // what matters only in an agent from before 0.1, once a call has shown that it is one
 	TaskMissed     // the capture is over, and a call was told that a task is not found which was shown shortly before
 	RedirectMissed // a client lost its request in a redirect; or the capture is over, and it has not followed one
@@ -66,7 +68,7 @@ const (
 		FrameSeen
 
 	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused | CalleeAwaited |
-		CalleeFailed | CalleeLeft | EarlySeen | TaskMissed | RedirectMissed | LoginMissed
+		CalleeFailed | CalleeLeft | TraceDropped | CancelSettled | EarlySeen | TaskMissed | RedirectMissed | LoginMissed
 
 	// ForTrackers is all kinds that no rule is given.
 	ForTrackers = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |

@@ -142,13 +142,14 @@ type signing struct {
 }
 
 // SignedTexts yields the JSON texts that a signature of the card may be over, one for each reading of A2A 1.0 §8.4, the
-// most likely first. They are not yet in canonical form. Several may be the same.
-func (c Card) SignedTexts() func(yield func([]byte) bool) {
-	return func(yield func([]byte) bool) {
+// most likely first, and whether that reading leaves out at least some default values, as the section asks. The texts are
+// not yet in canonical form. Several may be the same.
+func (c Card) SignedTexts() iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
 		for _, known := range [...]bool{false, true} {
 			for strip := keepPresent; strip <= dropEmptiesFilled; strip++ {
 				s := signing{strip, known}
-				if !yield(s.object(nil, c.Value, cardMessage, "signatures")) {
+				if !yield(s.object(nil, c.Value, cardMessage, "signatures"), strip != keepAll) {
 					return
 				}
 			}

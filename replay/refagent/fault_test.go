@@ -267,6 +267,7 @@ var faultTests = []faultTest{
 	{"state-status-regress-time", "spec03", nil, stream03, "working\",\"timestamp\":\"2026-03-01T09:00:00.000Z", ""},
 	{"stream-no-message-in-task-stream", "spec", nil, streamRPC, `"result":{"message":{"messageId":"id-1-hello"`, ""},
 	{"stream-no-message-in-task-stream", "spec", nil, streamREST, `data: {"message":{"messageId":"id-1-hello"`, ""},
+	{"stream-no-message-in-task-stream-0x", "spec03", nil, stream03, `"messageId":"id-1-hello"`, ""},
 	{
 		"stream-task-snapshot-position", "spec", nil, streamRPC,
 		`"result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, "",
@@ -299,6 +300,8 @@ var faultTests = []faultTest{
 	{"stream-artifact-consistent", "spec03", nil, stream03, `"Something else"`, "Processed"},
 	{"sse-utf8", "spec", nil, streamRPC, "event-stream : caf\xe9\ndata: ", ""},
 	{"sse-utf8", "spec03", nil, stream03, "event-stream : caf\xe9\ndata: ", ""},
+	{"sse-cr-line", "spec", nil, streamRPC, "}\r\rdata: ", ""},
+	{"sse-cr-line", "spec03", nil, stream03, "}\r\rdata: ", ""},
 	{"sse-stray-line", "spec", nil, streamRPC, "event-stream data: {\n\"jsonrpc\"", ""},
 	{"sse-stray-line", "spec03", nil, stream03, "event-stream data: {\n\"jsonrpc\"", ""},
 	{"sse-retry-digits", "spec", nil, streamRPC, "event-stream retry: 3s\ndata: ", ""},

@@ -1,9 +1,12 @@
 package answer
 
 import (
+	"net/http"
+
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 // A NotFound is an answer that said that there is no such task.
@@ -130,14 +133,29 @@ func (m *Memory) refusedStream(o *analysis.Observation) {
 		return
 	}
 	switch o.Answer.Err.Name {
+	case a2a.MethodNotFound, a2a.StreamingNotSupported:
 	case a2a.UnsupportedOperation:
 		if !Blames(o, Streaming) {
 			return
 		}
-		m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
-	case a2a.MethodNotFound, a2a.StreamingNotSupported:
-		m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
+	default:
+		if !lacksMethod(o) {
+			return
+		}
 	}
+	m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
+}
+
+// lacksMethod reports whether an agent says by a status that it does not have the method of a call: over gRPC, or over
+// HTTP+JSON at an interface where other calls succeed.
+func lacksMethod(o *analysis.Observation) bool {
+	x, err := o.Exchange, o.Answer.Err
+	if x.Call.Binding == a2a.GRPC {
+		return err.GRPCStatus == grpc.Unimplemented.String() && !err.Name.A2A()
+	}
+	status := x.Response.Status
+	return x.Call.Binding == a2a.HTTPJSON && err.Name == a2a.NoErrorName && !x.Endpoint.Answered.Empty() &&
+		(status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented)
 }
 
 func pending(o *analysis.Observation) *Pending {

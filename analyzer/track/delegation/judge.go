@@ -47,11 +47,13 @@ func (m *Memory) awaited(p *analysis.Pass, s *send, w *ending, broken bool) {
 	})
 }
 
-// end observes, when the capture is over, the failures that a task does not show and the tasks that nobody asks for.
+// end observes, when the capture is over, the failures that a task does not show, the tasks that nobody asks for, and the
+// agents that have dropped their trace.
 func (m *Memory) end(p *analysis.Pass) {
 	if incomplete(p) {
 		return
 	}
+	m.dropped(p)
 	for x := range p.Open() {
 		m.mention(x.Call.TaskID, math.MaxUint64)
 	}

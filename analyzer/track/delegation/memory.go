@@ -21,11 +21,13 @@ type Memory struct {
 	workflow  *workflow.Memory
 	sends     *recent.Map[uint64, *send] // by number of the exchange
 	tasks     *recent.Map[analysis.TaskKey, *work]
-	mentioned *recent.Map[string, uint64] // id of a task → arrival number of what last asked for it, or told of it
-	agents    *recent.Map[string, bool]   // names of those to whom something was sent
-	listed    *recent.Map[string, uint64] // name of an agent → when somebody last asked for a list of its tasks
-	others    *recent.Map[string, uint64] // name of a client → when it last began a send that did not fail, for anything
+	mentioned *recent.Map[string, uint64]    // id of a task → arrival number of what last asked for it, or told of it
+	agents    *recent.Map[string, bool]      // names of those to whom something was sent
+	listed    *recent.Map[string, uint64]    // name of an agent → when somebody last asked for a list of its tasks
+	others    *recent.Map[string, uint64]    // name of a client → when it last began a send that did not fail, for anything
+	outbound  *recent.Map[string, *outbound] // by name of the agent that calls
 	send      analysis.Slot[*send]
+	traced    analysis.Slot[bool]  // traceKept has taken the exchange
 	named     analysis.Slot[*work] // the work on a task that a request names
 }
 

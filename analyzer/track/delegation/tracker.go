@@ -21,7 +21,7 @@ var Tracker = &analysis.Tracker{
 	Needs: []*analysis.Tracker{workflow.Tracker},
 	On: analysis.RequestRead | analysis.EntitySeen | analysis.TaskSeen | analysis.AnswerDone | analysis.StreamEnded |
 		analysis.ExchangeDone | analysis.CaptureDone,
-	Makes: analysis.CalleeAwaited | analysis.CalleeFailed | analysis.CalleeLeft,
+	Makes: analysis.CalleeAwaited | analysis.CalleeFailed | analysis.CalleeLeft | analysis.TraceDropped,
 	New: func(s *analysis.Setup) analysis.State {
 		m := &Memory{
 			workflow:  s.State(workflow.Tracker).(*workflow.Memory),
@@ -31,6 +31,8 @@ var Tracker = &analysis.Tracker{
 			agents:    recent.New[string, bool](maxAgents),
 			listed:    recent.New[string, uint64](maxAgents),
 			others:    recent.New[string, uint64](maxAgents),
+			outbound:  recent.New[string, *outbound](maxAgents),
+			traced:    analysis.NewSlot[bool](s),
 			send:      analysis.NewSlot[*send](s),
 			named:     analysis.NewSlot[*work](s),
 		}
@@ -67,6 +69,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 func (m *Memory) read(p *analysis.Pass) {
 	x := p.Exchange
 	m.mention(x.Call.TaskID, p.Arrival)
+	m.traceKept(x)
 	if x.Call.Operation == a2a.ListTasks {
 		m.listed.Put(x.Link.Agent, p.Arrival)
 	}
@@ -189,6 +192,9 @@ func (m *Memory) answered(p *analysis.Pass) {
 // over takes note that nothing more comes of an exchange.
 func (m *Memory) over(p *analysis.Pass) {
 	x, s := p.Exchange, m.send.Of(p.Exchange)
+	if x.Judged() && !x.InBatch() {
+		m.traceKept(x)
+	}
 	if m.named.Of(x) != nil {
 		m.mention(x.Call.TaskID, p.Arrival)
 	}

@@ -18,6 +18,9 @@ func newConfig(x *analysis.Exchange) *Config {
 	}
 }
 
+// Tapped reports whether the agent was given an address of the recorder: all notifications for the config come there.
+func (c *Config) Tapped() bool { return c.callbackOrigin != "" }
+
 // Configs is what is known of the push notification configs of one task.
 type Configs struct {
 	List    []*Config     // that may be there: asked for, not refused, and not known to be gone

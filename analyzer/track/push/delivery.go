@@ -178,7 +178,7 @@ func (m *Memory) idle(p *analysis.Pass) {
 		}
 		for _, c := range known.List {
 			h, ok := m.webhooks.Get(c.address)
-			if ok && h.answers() && c.unused(t.Terminal) {
+			if ok && h.shows(c) && c.unused(t.Terminal) {
 				p.Observe(analysis.Observation{
 					Kind: analysis.ConfigIdle, Exchange: c.Exchange.Exchange(), Dialects: c.Exchange.Dialects,
 					Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
@@ -197,9 +197,11 @@ func (c *Config) unused(end *analysis.TaskObservation) bool {
 // did.
 func Idle(p *analysis.Pass) *Config { return p.Detail.(*Config) }
 
-// answers reports whether the notifications of a webhook pass here, and were taken, all of them.
-func (h *webhook) answers() bool {
-	return h.taken > 0 && h.posted == h.taken && len(h.users) == 1 && len(h.waiting) == 0 && !h.vague && !h.lost
+// shows reports whether a notification for the config would have been seen: it would come to the recorder, or others did,
+// and all that came were taken, and can be assigned to a task.
+func (h *webhook) shows(c *Config) bool {
+	return (c.Tapped() || h.taken > 0) && h.posted == h.taken && len(h.users) == 1 && len(h.waiting) == 0 && !h.vague &&
+		!h.lost
 }
 
 // only reports whether the configs that were seen leave no room for one from before the recording: in 0.1 a task has

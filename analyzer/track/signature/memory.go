@@ -20,11 +20,12 @@ const (
 
 // A Check is what a known key says of one signature of a card.
 type Check struct {
-	Index     int    // of the signature
-	KeyID     string //
-	Source    string // where the key comes from, as findings show it
-	Valid     bool   // the signature is over one of the readings of the card, by one of the keys of that id
-	Uncertain bool   // the key was not fetched where the signature says, or before the card: it may be another by now
+	Index      int    // of the signature
+	KeyID      string //
+	Source     string // where the key comes from, as findings show it
+	Valid      bool   // the signature is over one of the readings of the card, by one of the keys of that id
+	Unstripped bool   // it is valid, but only over the card with all its default values
+	Uncertain  bool   // the key was not fetched where the signature says, or before the card: it may be another by now
 }
 
 // A keySource is a set of keys, and where it came from.

@@ -138,7 +138,7 @@ func (m *Memory) check(card *a2a.Card, arrival uint64) []Check {
 		return known
 	}
 	var checks []Check
-	payloads := sync.OnceValue(func() [][]byte { return payloads(card) })
+	payloads := sync.OnceValue(func() []payload { return payloads(card) })
 	for i, s := range card.Signatures() {
 		if i == maxSignatures {
 			break

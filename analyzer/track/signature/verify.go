@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -25,23 +26,28 @@ func requestAddress(x *analysis.Exchange) string {
 // longNumber finds what may be a number that no double holds: some signers keep its digits, and some refuse it.
 var longNumber = regexp.MustCompile(`[:,\[]\s*-?[0-9]{16}`)
 
-// payloads returns what a signature of the card may be over, in canonical form: none if that cannot be told.
-func payloads(card *a2a.Card) [][]byte {
+// A payload is what a signature of a card may be over, in canonical form.
+type payload struct {
+	text     []byte
+	stripped bool // a reading of the card that leaves default values out comes to this
+}
+
+// payloads returns what a signature of the card may be over: nothing if that cannot be told.
+func payloads(card *a2a.Card) []payload {
 	if _, err := jws.Canonical(card.Raw()); err != nil || longNumber.Match(card.Raw()) {
 		return nil
 	}
-	var list [][]byte
-	for text := range card.SignedTexts() {
-		payload, err := jws.Canonical(text)
+	var list []payload
+	for text, stripped := range card.SignedTexts() {
+		canonical, err := jws.Canonical(text)
 		if err != nil {
 			continue
 		}
-		known := false
-		for _, p := range list {
-			known = known || bytes.Equal(p, payload)
-		}
-		if !known {
-			list = append(list, payload)
+		i := slices.IndexFunc(list, func(p payload) bool { return bytes.Equal(p.text, canonical) })
+		if i < 0 {
+			list = append(list, payload{canonical, stripped})
+		} else {
+			list[i].stripped = list[i].stripped || stripped
 		}
 	}
 	return list
@@ -57,7 +63,7 @@ func Verify(card *a2a.Card, s a2a.Signature, keys jws.KeySet) jws.Verdict {
 	found, texts := keys.Find(id), payloads(card)
 	result := jws.Unusable
 	for i := range found[:min(len(found), maxCandidates)] {
-		switch verifyAny(&found[i], alg, s, texts) {
+		switch verdict, _ := verifyAny(&found[i], alg, s, texts); verdict {
 		case jws.Valid:
 			return jws.Valid
 		case jws.Invalid:
@@ -68,7 +74,7 @@ func Verify(card *a2a.Card, s a2a.Signature, keys jws.KeySet) jws.Verdict {
 }
 
 // verify verifies one signature. It returns false if no key that can tell is known.
-func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint64) (Check, bool) {
+func (m *Memory) verify(s a2a.Signature, payloads func() []payload, arrival uint64) (Check, bool) {
 	alg, id := s.Header.Get("alg").Text(), s.Header.Get("kid").Text()
 	if s.Bytes == nil || alg == "" || s.Header.Has("crit") { // an extension that we do not know (RFC 7515 §4.1.11)
 		return Check{}, false
@@ -76,10 +82,10 @@ func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint6
 	result, told := Check{KeyID: id}, false
 	for _, c := range m.candidates(s.Header, id, arrival) {
 		for i := range c.keys[:min(len(c.keys), maxCandidates)] {
-			verdict := verifyAny(&c.keys[i], alg, s, payloads())
+			verdict, over := verifyAny(&c.keys[i], alg, s, payloads())
 			switch {
 			case verdict == jws.Valid:
-				return Check{KeyID: id, Source: c.name, Valid: true}, true
+				return Check{KeyID: id, Source: c.name, Valid: true, Unstripped: !over.stripped}, true
 			case verdict == jws.Invalid && (!told || result.Uncertain):
 				told, result.Source, result.Uncertain = true, c.name, c.uncertain
 			}
@@ -88,16 +94,15 @@ func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint6
 	return result, told
 }
 
-// verifyAny says whether a signature is over one of the payloads, by the key.
-func verifyAny(key *jws.Key, alg string, s a2a.Signature, payloads [][]byte) jws.Verdict {
-	verdict := jws.Unusable
-	for _, payload := range payloads {
-		verdict = key.Verify(alg, jws.SigningInput(s.Protected, payload), s.Bytes)
+// verifyAny says whether a signature is over one of the payloads, by the key, and which one that is.
+func verifyAny(key *jws.Key, alg string, s a2a.Signature, payloads []payload) (verdict jws.Verdict, over payload) {
+	for _, over = range payloads {
+		verdict = key.Verify(alg, jws.SigningInput(s.Protected, over.text), s.Bytes)
 		if verdict != jws.Invalid {
 			break
 		}
 	}
-	return verdict
+	return verdict, over
 }
 
 // candidates are keys that may have made a signature.

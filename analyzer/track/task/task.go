@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/internal/digest"
 	"a2atap/proxy/a2a"
 )
 
@@ -32,7 +33,10 @@ type Task struct {
 	stamped  analysis.Moment          // when that timestamp was first seen
 	ending   uint64                   // for which caller Terminal was
 	canceled *Cancellation            // of it when it was known to have ended; nil if there was none
+	outcome  outcome                  // that Terminal showed
+	accepted *Cancel                  // the last one of it that succeeded; nil if none did
 	sending  uint64                   // the send to it that has not shown it yet
+	unnamed  digest.Content           // of the last message that was sent to it without an id
 	sent     []*analysis.SentMessage  // to it, newest last, bounded
 	first    [1]*analysis.SentMessage // room for the only one that most have
 	creation Creation                 // that Created is
@@ -72,6 +76,15 @@ func (t *Task) StampedWith(stamp time.Time) (first analysis.Moment, ok bool) {
 // WasSent reports whether a message with that id was sent to the task before, or brought it into being.
 func (t *Task) WasSent(messageID string) bool { return t.message(messageID) != nil }
 
+// repeats reports whether a request sends a message that was sent to the task before: the same id, or before 0.2, where
+// messages have none, the same content as the last one.
+func (t *Task) repeats(x *analysis.Exchange) bool {
+	if x.Call.MessageID == "" && x.Call.Operation.Sends() && x.Dialects == a2a.Of(a2a.V0_1) {
+		return t.unnamed == x.Sent()
+	}
+	return t.WasSent(x.Call.MessageID)
+}
+
 // message returns the message with that id that was sent to the task, or nil.
 func (t *Task) message(id string) *analysis.SentMessage {
 	i := slices.IndexFunc(t.sent, func(m *analysis.SentMessage) bool { return m.ID == id })
@@ -82,6 +95,9 @@ func (t *Task) message(id string) *analysis.SentMessage {
 }
 
 func (t *Task) remember(x *analysis.Exchange) {
+	if x.Call.MessageID == "" && x.Call.Operation.Sends() {
+		t.unnamed = x.Sent()
+	}
 	if id := x.Call.MessageID; id == "" || t.WasSent(id) {
 		return
 	}

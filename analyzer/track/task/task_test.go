@@ -18,7 +18,8 @@ func TestForgottenTasks(t *testing.T) {
 	m := &Memory{tasks: analysis.RecentByTask[*Task](3)}
 	x := &analysis.Exchange{Brief: analysis.Brief{Seq: 1}, Agent: "http://booker/rpc"}
 	for i := range 5 {
-		m.see(x, &analysis.TaskObservation{TaskID: fmt.Sprint("t", i), State: a2a.Completed, ContextID: "c"})
+		seen := &analysis.TaskObservation{TaskID: fmt.Sprint("t", i), State: a2a.Completed, ContextID: "c"}
+		m.see(&analysis.Observation{Exchange: x, Task: seen})
 	}
 	if m.Get(x, "t0") != nil || m.Get(x, "t1") != nil || m.Get(x, "t4") == nil {
 		t.Error("other tasks are kept than those that were seen last")

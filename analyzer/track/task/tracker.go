@@ -9,9 +9,10 @@ import (
 
 // Tracker remembers the tasks that were seen.
 var Tracker = &analysis.Tracker{
-	Name: "task",
-	Doc:  "the states and contexts in which tasks were seen, and the messages that were sent to them",
-	On:   analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen,
+	Name:  "task",
+	Doc:   "the states and contexts in which tasks were seen, and the messages that were sent to them",
+	On:    analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen | analysis.CaptureDone,
+	Makes: analysis.CancelSettled,
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
 			tasks: analysis.RecentByTask[*Task](maxTasks),
@@ -45,7 +46,9 @@ func (m *Memory) Take(p *analysis.Pass) {
 			t.asked(x)
 		}
 	case analysis.TaskSeen:
-		m.see(x, p.Task)
+		m.see(p.Observation)
+	case analysis.CaptureDone:
+		m.settle(p)
 	}
 }
 
@@ -59,7 +62,7 @@ func (m *Memory) find(x *analysis.Exchange, missed bool) {
 		return
 	}
 	m.named.Put(x, t)
-	if missed || t.WasSent(x.Call.MessageID) {
+	if missed || t.repeats(x) {
 		m.retry.Put(x, true)
 	}
 }
@@ -135,14 +138,18 @@ func (m *Memory) FoundByAnother(x *analysis.Exchange) *analysis.TaskObservation 
 }
 
 // see remembers a look at a task.
-func (m *Memory) see(x *analysis.Exchange, seen *analysis.TaskObservation) {
+func (m *Memory) see(o *analysis.Observation) {
+	x, seen := o.Exchange, o.Task
 	key := x.TaskKey(seen.TaskID)
 	at, known := m.tasks.At(key)
 	if !known {
 		*at = &Task{ID: seen.TaskID, shownBy: x.Seq}
 	}
 	t := *at
+	before := t.Last
 	t.see(x, seen)
+	t.takeEnd(o)
+	t.takeCancel(o, before)
 	if !x.Call.Operation.Sends() {
 		return
 	}

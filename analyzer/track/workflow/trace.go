@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/hex"
 
+	"a2atap/analyzer/analysis"
 	"a2atap/proxy/capture"
 )
 
@@ -36,6 +37,46 @@ func traceOf(h capture.Fields) (trace traceID, span spanID, ok bool) {
 		return trace, span, false
 	}
 	return trace, span, trace != traceID{} && span != spanID{}
+}
+
+// traceFields are fields in which trace context travels that is not of W3C.
+var traceFields = [...]string{
+	"b3", "X-B3-TraceId", "Uber-Trace-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Grpc-Trace-Bin",
+}
+
+// CarriesTrace reports whether a request carries trace context of any kind, in its head or in its metadata, be it
+// malformed.
+func CarriesTrace(x *analysis.Exchange) bool {
+	if x.Request.Fields.Has("traceparent") {
+		return true
+	}
+	for _, name := range traceFields {
+		if x.Request.Fields.Has(name) {
+			return true
+		}
+	}
+	return x.Call.Params.Get("metadata").Has("traceparent") || x.Call.Message.Get("metadata").Has("traceparent")
+}
+
+// TracedFor returns the first call that the client of an exchange was answering when it began the exchange, by its number,
+// if all calls that it was answering or working on carry a traceparent; ok is false if it was answering none, or if that
+// is not known.
+func (m *Memory) TracedFor(x *analysis.Exchange) (number uint64, ok bool) {
+	c := m.call.Of(x)
+	if c == nil || c.anonymous {
+		return 0, false
+	}
+	f, _ := m.agents.Get(c.client)
+	own, known := f.during(x, func(o *call) bool { return true })
+	if !known || own.working || len(own.calls) == 0 {
+		return 0, false
+	}
+	for _, o := range own.calls {
+		if o.trace == (traceID{}) {
+			return 0, false
+		}
+	}
+	return own.calls[0].n, true
 }
 
 // readHex reads hexadecimal digits in lower case.

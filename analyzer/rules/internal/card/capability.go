@@ -121,9 +121,10 @@ card names.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
-declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.
-UnsupportedOperationError whose text names something else, such as push notifications, extensions or credentials; or
-that names nothing, where the request also asks for push notifications, an extension or an output mode.`,
+declared path of an interface where other calls succeed, and over gRPC only UNIMPLEMENTED does. Agents of 0.1 that stream
+at an address of their own. UnsupportedOperationError whose text names something else, such as push notifications,
+extensions or credentials; or that names nothing, where the request also asks for push notifications, an extension or an
+output mode.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.TaskSeen {
 			reportRefusedSubscription(p)
@@ -194,26 +195,8 @@ func refusedAsUnknown(p *analysis.Pass) bool {
 			return false
 		}
 		return p.Exchange.Response.Status != 401 && p.Exchange.Response.Status != 403
-	case a2a.NoErrorName:
-		return routeMissing(p)
 	}
-	return false
-}
-
-// routeMissing reports whether an HTTP+JSON answer says that there is no such route, where there has to be one.
-func routeMissing(p *analysis.Pass) bool {
-	x := p.Exchange
-	switch x.Response.Status {
-	case 404, 405, 501:
-	default:
-		return false
-	}
-	route := "/v1/message:stream"
-	if x.Dialects == a2a.Of(a2a.V1_0) {
-		route = "/message:stream"
-	}
-	return x.Call.Binding == a2a.HTTPJSON && x.Call.Tenant == "" && x.Path == x.Call.Prefix+route &&
-		!x.Endpoint.Answered.Empty()
+	return rule.LacksOperation(p)
 }
 
 var capExtendedUndeclared = &analysis.Rule{
@@ -262,6 +245,7 @@ var capExtendedDeclared = &analysis.Rule{
 	If:       analysis.OfExtended,
 	Needs:    []*analysis.Tracker{card.Tracker},
 	Cites:    rule.Cite("5.5", a2a.V0_3).And("3.3.4", a2a.V1_0),
+	Covers:   []string{"rest-error-envelope"},
 	Stands:   "0.3.0:types:463 1.0.1:575",
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
@@ -269,7 +253,8 @@ does not know it. A client that logged in to see more gets nothing, and no hint 
 or serve the operation. If the card is not configured yet, the error is -32007.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification; errors
-whose text names something else, such as credentials or extensions.`,
+whose text names something else, such as credentials or extensions. HTTP statuses 404, 405 and 501 count only for the
+declared path of an interface where other calls succeed.`,
 	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, true)
 		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {
@@ -277,11 +262,11 @@ whose text names something else, such as credentials or extensions.`,
 		}
 		p.Applied()
 		failure := p.Answer.Err
-		if failure == nil || failure.Name != a2a.UnsupportedOperation && failure.Name != a2a.MethodNotFound {
+		if failure == nil || failure.Name != a2a.UnsupportedOperation && !rule.LacksOperation(p) {
 			return
 		}
 		if status := p.Exchange.Response.Status; status != 401 && status != 403 &&
-			(failure.Name == a2a.MethodNotFound || answer.Blames(p.Observation, answer.ExtendedCard)) {
+			(failure.Name != a2a.UnsupportedOperation || answer.Blames(p.Observation, answer.ExtendedCard)) {
 			p.Report(p.Place.At(failure.Pointer),
 				fmt.Sprintf("the extended card is refused with %s, and the card at %s advertises it", failure, card.Place),
 				"expected the agent to do what its card says")

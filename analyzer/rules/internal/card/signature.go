@@ -22,6 +22,7 @@ var Signatures = rule.Family{
 	cardSignatureHeader,
 	cardSignatureTyp,
 	cardSignatureValid,
+	cardSignatureDefaults,
 )
 
 var cardSignatureShape = &analysis.Rule{
@@ -152,6 +153,41 @@ tell what was signed: members with default values are not in their messages.`,
 				"the signature is not that of the card by the key "+analysis.QuoteText(c.KeyID)+" of "+analysis.Clean(c.Source),
 				"expected a signature over the card in canonical form",
 				analysis.AtMostIf(valid || c.Uncertain || !p.Card.Legacy.Empty(), analysis.Warning))
+		}
+	},
+}
+
+var cardSignatureDefaults = &analysis.Rule{
+	ID:       "card-signature-defaults",
+	Title:    "agent card is signed with its default values",
+	Level:    analysis.Must,
+	Bindings: rule.OnJSON,
+	On:       analysis.CardVerified,
+	Needs:    []*analysis.Tracker{signature.Tracker},
+	Cites:    rule.Cite("8.4.1", a2a.V1_0),
+	Stands:   "1.0.1:2016",
+	Doc: `Members with their default value are left out of what is signed, unless they are required or optional: an empty
+list of extensions is one. This signature verifies only over the card with all of them. A client that removes them before
+it verifies, as section 8.4.3 asks, takes the card for forged.`,
+	Fix: `Remove members with default values from the card before you sign it, or do not put them into the card. Required
+members and those that are marked optional stay.`,
+	Silent: `Signatures whose key is not known, as in card-signature-valid. Signatures over any reading of section 8.4 that
+leaves out some default values: empty lists and texts, say, but not false. It is a warning, since the section contradicts
+itself about how much is removed, and a note if another signature of the card verifies without default values, or if the
+card is also of an earlier version.`,
+	Check: func(p *analysis.Pass) {
+		other := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid && !c.Unstripped })
+		for _, c := range signature.Checks(p) {
+			if !c.Valid {
+				continue
+			}
+			p.Applied()
+			if c.Unstripped {
+				p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),
+					"the signature is that of the card with its default values",
+					"expected a signature over the card without them", analysis.AtMost(analysis.Warning),
+					analysis.AtMostIf(other || !p.Card.Legacy.Empty(), analysis.Note))
+			}
 		}
 	},
 }

@@ -27,6 +27,11 @@ var capabilityMutations = []mutation{
 	broken("refuses push though the card says yes", rpc, "push-supported-but-refused", "",
 		when(called("set config configs"), answerError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "No push"))).
 		with(cutOff + " push-list-complete"),
+	broken("does not find the method for push", rpc, "push-supported-but-refused", "",
+		when(called("set"), answerError(-32601, "", "Method not found"))).
+		with(cutOff + " push-list-complete").faithfully(),
+	broken("does not find the method for the extended card", v03|v10, "cap-extended-declared", "",
+		when(called("card"), answerError(-32601, "", "Method not found"))).faithfully(),
 	broken("refuses the extended card though the card says yes", v03|v10, "cap-extended-declared", "",
 		when(called("card"), answerError(-32004, "UNSUPPORTED_OPERATION", "This operation is not supported"))),
 	broken("core method is not found", v03|v10, "rpc-core-method-missing rpc-core-method-missing-v1", "",

@@ -95,6 +95,8 @@ var streamMutations = []mutation{
 		}))),
 	broken("message in the stream of a task", modern, "stream-no-message-in-task-stream", "",
 		when(called("stream"), events(messageInside))),
+	broken("message in the stream of a task of 0.3", kinds, "stream-no-message-in-task-stream-0x", "",
+		when(called("stream"), events(messageInside))),
 	broken("task in the middle of its stream", modern, "stream-task-snapshot-position", "",
 		when(called("stream"), events(func(_ *spot, e []capture.Event) []capture.Event {
 			if len(e) < 4 || !strings.Contains(string(e[0].Raw), `"task":`) {
@@ -159,6 +161,9 @@ var streamMutations = []mutation{
 		})),
 	broken("line without data", every, "sse-stray-line", "", streamed(func(s *spot, e []capture.Event) []capture.Event {
 		return replaced(e, 1, strings.TrimSuffix(string(e[1].Raw), "\n")+"{\"more\":1}\n\n")
+	})),
+	broken("lines that end in CR alone", every, "sse-cr-line", "", streamed(func(s *spot, e []capture.Event) []capture.Event {
+		return replaced(e, 1, strings.ReplaceAll(string(e[1].Raw), "\n", "\r"))
 	})),
 	broken("retry in words", every, "sse-retry-digits", "", streamed(func(s *spot, e []capture.Event) []capture.Event {
 		return replaced(e, 1, "retry: soon\n"+string(e[1].Raw))
@@ -325,10 +330,18 @@ func messageInside(s *spot, e []capture.Event) []capture.Event {
 	if r := root.get("result"); r != nil {
 		o = r
 	}
-	if o.get("task") == nil || len(e) < 3 {
+	switch {
+	case len(e) < 3:
+		return nil
+	case o.get("task") != nil:
+		o.remove("task")
+	case s.kind.in&kinds != 0 && o != root:
+		root.put("result", `{"kind":"message","messageId":"m77","role":"agent","contextId":"c3",`+
+			`"parts":[{"kind":"text","text":"by the way"}]}`)
+		return slices.Insert(slices.Clone(e), 2, newEvent(1, root.text(""), e[0].At))
+	default:
 		return nil
 	}
-	o.remove("task")
 	o.add("message", `{"messageId":"m77","role":"ROLE_AGENT","contextId":"c3","parts":[{"text":"by the way"}]}`)
 	return slices.Insert(slices.Clone(e), 2, newEvent(1, root.text(""), e[0].At))
 }

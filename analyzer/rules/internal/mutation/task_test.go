@@ -47,6 +47,8 @@ var taskMutations = []mutation{
 		with(otherState + " dialect-mismatch"),
 	broken("state is unspecified", modern, "task-state-unspecified", "status",
 		set("state", `"TASK_STATE_UNSPECIFIED"`)).with(otherState),
+	broken("metadata of a cancellation is lost", every&^rest03, "cancel-metadata-lost", "task",
+		when(asked("cancel"), dropped("metadata"))).faithfully(),
 	broken("time that is none", older, "task-timestamp-format", "status", set("timestamp", `"yesterday"`)),
 	broken("time in seconds", older, "task-timestamp-format field-type", "status", set("timestamp", `1772704800`)),
 	broken("date only", older, "task-timestamp-format", "status", set("timestamp", `"05.03.2026 10:00"`)),

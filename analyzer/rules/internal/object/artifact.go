@@ -136,16 +136,20 @@ var artifactPartsNonempty = &analysis.Rule{
 	Title:  "artifact without any part",
 	Level:  analysis.Must,
 	Needs:  []*analysis.Tracker{card.Tracker},
-	Cites:  rule.Cite("6.7", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
-	Stands: "0.1.0:616 0.2.5:484 1.0.1:1263",
+	Cites:  rule.Cite("6.7", rule.Before1...).And("5.7", a2a.V1_0),
+	Stands: "0.1.0:616 0.2.5:484 0.3.0:types:683 1.0.1:1263",
 	Doc: `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first
 part fail.`,
 	Fix: `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
-	Silent: `0.3, which does not ask for it. It is a note in an event that says it is the last chunk, in 0.2 unless the
-card names a version up to 0.2.5, and before 1.0 over HTTP+JSON.`,
+	Silent: `In 0.3, whose text does not ask for a part, an event that says it is the last chunk. It is a note anywhere
+else in 0.3, in such an event of another version, in 0.2 unless the card names a version up to 0.2.5, and before 1.0 over
+HTTP+JSON.`,
 	Check: func(p *analysis.Pass) {
 		worst := analysis.Error
 		if isLastChunk(p) {
+			if p.Dialects.Has(a2a.V0_3) {
+				return
+			}
 			worst = analysis.Note
 		}
 		requireParts(p, worst)

@@ -259,13 +259,14 @@ var msgPartsNonempty = &analysis.Rule{
 	Side:   a2a.Agent,
 	Either: true,
 	Needs:  []*analysis.Tracker{card.Tracker},
-	Cites:  rule.Cite("6.4", a2a.V0_1, a2a.V0_2).And("5.7", a2a.V1_0),
-	Stands: "0.1.0:490 0.2.5:382 1.0.1:1263",
+	Cites:  rule.Cite("6.4", rule.Before1...).And("5.7", a2a.V1_0),
+	Stands: "0.1.0:490 0.2.5:382 0.3.0:types:705 1.0.1:1263",
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,
-	Silent: `0.3, which does not ask for it. In 0.2 it is an error only if the card names a version up to 0.2.5, and else a
-note; so it is before 1.0 over HTTP+JSON. In a history, messages of the client that were judged when they were sent.`,
+	Silent: `In 0.2 it is an error only if the card names a version up to 0.2.5, and else a note. It is also a note in 0.3,
+whose text does not ask for a part, and before 1.0 over HTTP+JSON. In a history, messages of the client that were judged
+when they were sent.`,
 	Check: func(p *analysis.Pass) { requireParts(p, analysis.Error) },
 }
 
@@ -276,7 +277,7 @@ func requireParts(p *analysis.Pass, worst analysis.Severity) {
 		return
 	}
 	p.Applied()
-	if p.Entity.Proto() || p.Dialects.Has(a2a.V0_2) && !rule.Before0_2_6(p) {
+	if p.Entity.Proto() || p.Dialects.Has(a2a.V0_3) || p.Dialects.Has(a2a.V0_2) && !rule.Before0_2_6(p) {
 		worst = analysis.Note
 	}
 	if !parts.Elem(0).Exists() {

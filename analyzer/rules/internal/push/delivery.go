@@ -30,6 +30,7 @@ var Deliveries = rule.Family{
 	hookTaskKnown,
 	hookAfterDelete,
 	hookAttempted,
+	hookAttempted0x,
 	hookStateAgrees,
 )
 
@@ -382,23 +383,52 @@ var hookAttempted = &analysis.Rule{
 	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A
 client that relies on it waits for a task that has long ended.`,
 	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
-	Silent: `Webhooks none of whose notifications passed here, or not all of which were taken, or at which not each could
-be assigned to a task; URLs that an agent may refuse: without https, or at a private address; configs that somebody
-tried to delete, or that were not confirmed while the task was seen at work; tasks that ended less than 5 minutes before
-the recording.`,
-	Check: func(p *analysis.Pass) {
-		c := push.Idle(p)
-		if rule.ReachOf(c.URL) != rule.FromAnywhere || rule.SchemeOf(c.URL) != "https" || p.At.Sub(p.Task.At) < patience {
-			return
-		}
-		p.Report(p.Place,
-			fmt.Sprintf("task %s ended at %s, and nothing was sent to the webhook of this config", analysis.QuoteText(c.TaskID),
-				p.Task.StatePlace()),
-			"expected at least one notification")
-	},
+	Silent: `Webhooks of which nobody knows that notifications pass here: neither did one, nor has the agent an address of
+the recorder. Webhooks that did not take all notifications, or at which not each could be assigned to a task; configs that
+somebody tried to delete, or that were not confirmed while the task was seen at work. URLs that an agent may refuse,
+without https or at a private address, and tasks that ended less than 5 minutes before the recording: there it is a note if
+the agent has an address of the recorder, and the recording went on for 10 seconds.`,
+	Check: checkAttempted,
 }
 
-const patience = 5 * time.Minute // with an agent that is to notify
+var hookAttempted0x = &analysis.Rule{
+	ID:       "hook-attempted-0x",
+	Title:    "task ended without a notification, before 1.0",
+	Level:    analysis.Advice,
+	On:       analysis.ConfigIdle,
+	Needs:    []*analysis.Tracker{push.Tracker},
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", rule.Before1...),
+	Stands:   "0.1.0:streaming-and-async:47 0.2.6:streaming-and-async:51 0.3.0:streaming-and-async:51",
+	Doc: `A client gave the agent a webhook for a task, the agent took it, and the task ended without any notification.
+Before 1.0 the agent decides when it notifies. But the end of a task is what a webhook is for: a client that relies on it
+waits for a task that has long ended.`,
+	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
+	Silent: `Webhooks of which nobody knows that notifications pass here: neither did one, nor has the agent an address of
+the recorder. Webhooks that did not take all notifications, or at which not each could be assigned to a task; configs that
+somebody tried to delete, or that were not confirmed while the task was seen at work. If the agent has an address of the
+recorder, tasks that ended less than 10 seconds before the recording; else tasks that ended less than 5 minutes before it,
+and URLs without https or at a private address.`,
+	Check: checkAttempted,
+}
+
+// checkAttempted reports a config for which nothing was sent although its task has ended.
+func checkAttempted(p *analysis.Pass) {
+	c, rest := push.Idle(p), p.At.Sub(p.Task.At)
+	sure := rule.ReachOf(c.URL) == rule.FromAnywhere && rule.SchemeOf(c.URL) == "https" && rest >= patience
+	if !sure && (!c.Tapped() || rest < delay) {
+		return
+	}
+	p.Report(p.Place,
+		fmt.Sprintf("task %s ended at %s, and nothing was sent to the webhook of this config", analysis.QuoteText(c.TaskID),
+			p.Task.StatePlace()),
+		"expected at least one notification", analysis.AtMostIf(!sure, analysis.Note))
+}
+
+const (
+	delay    = 10 * time.Second // of a first notification that comes to the recorder itself
+	patience = 5 * time.Minute  // with an agent that is to notify
+)
 
 var hookStateAgrees = &analysis.Rule{
 	ID:     "hook-state-agrees",

@@ -136,16 +136,20 @@ var pushSupportedButRefused = &analysis.Rule{
 	If:     analysis.Refused,
 	Needs:  []*analysis.Tracker{card.Tracker},
 	Cites:  rule.Cite("5.5.2", rule.Before1...).And("4.4.3", a2a.V1_0),
+	Covers: []string{"rest-error-envelope"},
 	Stands: "0.1.0:241 0.2.6:types:25 0.3.0:types:28 1.0.1:proto:414",
-	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A
-client that chose the agent for this capability finds out only when it waits for news of a task.`,
+	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them, or does
+not know the method. A client that chose the agent for this capability finds out only when it waits for news of a task.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree. Calls that are not about push: an
-operation on configs, or, since 0.2, a message with one. Errors whose text names credentials or an extension. The oldest agents answered messages with that code when their
-store was full.`,
+operation on configs, or, since 0.2, a message with one. Errors whose text names credentials or an extension. The oldest
+agents answered messages with that code when their store was full. An unknown method counts in the versions that the card
+declares for this URL, and before 1.0 only if a config is set or read: the other methods came later. HTTP statuses 404,
+405 and 501 count only for the declared path of an interface where other calls succeed, and a 404 only if its text is not
+about the task or the config.`,
 	Check: func(p *analysis.Pass) {
-		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported || !asksForPush(p) ||
+		if p.Answer == nil || p.Answer.Err == nil || !refusesPush(p) ||
 			answer.Names(p.Answer.Err, answer.Authentication, answer.Extension) {
 			return
 		}
@@ -159,11 +163,33 @@ store was full.`,
 				return
 			}
 		}
+		seen := "push notifications are refused as not supported"
+		if p.Answer.Err.Name != a2a.PushNotSupported {
+			seen = p.Exchange.Call.Operation.String() + " is refused with " + p.Answer.Err.String()
+		}
 		p.Report(p.Place.At(p.Answer.Err.Pointer),
-			"push notifications are refused as not supported, and the card at "+cards[0].Place.String()+
-				" says pushNotifications:true",
+			seen+", and the card at "+cards[0].Place.String()+" says pushNotifications:true",
 			"expected the agent to do what its card says")
 	},
+}
+
+// refusesPush reports whether an error says that the agent does not push: as not supported, or since it does not have an
+// operation that every agent with push has.
+func refusesPush(p *analysis.Pass) bool {
+	x := p.Exchange
+	if p.Answer.Err.Name == a2a.PushNotSupported {
+		return asksForPush(p)
+	}
+	switch x.Call.Operation {
+	case a2a.CreatePushConfig, a2a.GetPushConfig:
+	case a2a.ListPushConfigs, a2a.DeletePushConfig:
+		if x.Dialects != a2a.Of(a2a.V1_0) {
+			return false
+		}
+	default:
+		return false
+	}
+	return !x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty() && rule.LacksOperation(p)
 }
 
 // asksForPush reports whether the call at hand surely asks for push notifications.

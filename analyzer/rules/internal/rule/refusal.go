@@ -101,6 +101,59 @@ func AuthStatus(x *analysis.Exchange) string {
 // names.
 func NoRoute(p *analysis.Pass) bool { return reach.NoRoute(p.Observation) }
 
+// LacksOperation reports whether an agent says that it does not have the operation of a call: by an unknown method, or
+// where that has no code, by UNIMPLEMENTED over gRPC, and over HTTP+JSON by a status for the path of an interface at which
+// other calls succeed. What the path names may be missing, too: a 404 counts only if the operation creates, lists or sends,
+// and if its text is not about a task or a config.
+func LacksOperation(p *analysis.Pass) bool {
+	x, failure := p.Exchange, p.Answer.Err
+	switch {
+	case failure == nil, x.Response.Status == 401, x.Response.Status == 403:
+		return false
+	case failure.Name == a2a.MethodNotFound:
+		return true
+	case x.Call.Binding == a2a.GRPC:
+		return failure.GRPCStatus == grpc.Unimplemented.String() && !failure.Name.A2A()
+	}
+	return failure.Name == a2a.NoErrorName && lacksRoute(p)
+}
+
+func lacksRoute(p *analysis.Pass) bool {
+	x := p.Exchange
+	route, ok := strings.CutPrefix(x.Path, x.Call.Prefix+routes(x))
+	if x.Call.Binding != a2a.HTTPJSON || x.Call.Tenant != "" || !ok || x.Endpoint.Answered.Empty() {
+		return false
+	}
+	named := false // something that may be missing
+	switch x.Call.Operation {
+	case a2a.SendStreamingMessage:
+		ok = route == "message:stream"
+	case a2a.GetExtendedCard:
+		ok = route == "extendedAgentCard" || route == "card" && !x.Dialects.Has(a2a.V1_0)
+	case a2a.CreatePushConfig, a2a.ListPushConfigs:
+		ok = strings.HasPrefix(route, "tasks/") && strings.HasSuffix(route, "/pushNotificationConfigs")
+	case a2a.GetPushConfig, a2a.DeletePushConfig:
+		ok, named = strings.HasPrefix(route, "tasks/"), true
+	default:
+		return false
+	}
+	switch x.Response.Status {
+	case 404:
+		return ok && !named && (x.Call.Operation.Streams() || NoRoute(p))
+	case 405, 501:
+		return ok
+	}
+	return false
+}
+
+// routes returns what the paths of all routes begin with in the version of a call over HTTP+JSON.
+func routes(x *analysis.Exchange) string {
+	if x.Dialects == a2a.Of(a2a.V1_0) {
+		return "/"
+	}
+	return "/v1/"
+}
+
 // CodeRules say less of a wrong code than the rules that know which one is right.
 var CodeRules = []string{
 	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded",

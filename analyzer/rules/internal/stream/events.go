@@ -21,6 +21,7 @@ var Events = rule.Family{
 }.Of(
 	sseutf8,
 	sseUnterminatedEvent,
+	sseCRLine,
 	sseStrayLine,
 	sseRetryDigits,
 	sseidNul,
@@ -85,13 +86,48 @@ follow the standard throw the event away: often it is the one that says how the 
 	},
 }
 
+var sseCRLine = &analysis.Rule{
+	ID:    "sse-cr-line",
+	Title: "line of an event ends in CR alone",
+	Level: analysis.Advice,
+	Once:  analysis.PerExchange,
+	Cites: rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
+	Doc: `A line of an event stream ends in LF, CRLF or CR. Many clients split the stream at LF only. Such a client sees
+one endless line, and dispatches no event before the stream ends.`,
+	Fix: `End each line with LF, as in "data: {...}\n\n".`,
+	Silent: `CRLF, however reads cut it; a CR at the end of an event, which may be half of a CRLF; CR in a JSON string,
+which is written as \r; blocks of comments. If a raw CR breaks the JSON text, sse-stray-line reports it. Of several such
+lines in a stream the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		if line, found := bareCRLine(p.Event.Raw); found {
+			p.Report(p.Place, "the line "+analysis.QuoteText(string(line))+" ends in CR alone", "expected LF or CRLF")
+		}
+	},
+}
+
+// bareCRLine returns the first line of an event whose end is surely a CR that no LF follows.
+func bareCRLine(raw []byte) (line []byte, found bool) {
+	for start := 0; ; {
+		end := bytes.IndexByte(raw[start:], '\r') + start
+		switch {
+		case end < start, end+1 == len(raw):
+			return nil, false
+		case raw[end+1] == '\n':
+			start = end + 2
+		default:
+			return raw[bytes.LastIndexByte(raw[:end], '\n')+1 : end], true
+		}
+	}
+}
+
 var sseStrayLine = &analysis.Rule{
 	ID:     "sse-stray-line",
 	Title:  "line of an event is lost",
 	Level:  analysis.Should,
 	Once:   analysis.PerExchange,
 	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
-	Covers: []string{"json-wellformed"},
+	Covers: []string{"json-wellformed", "sse-cr-line"},
 	Doc: `Each line of an event begins with the name of a field; clients ignore lines with a name that they do not know.
 JSON that is printed over several lines after a single "data:" loses all of them but the first.`,
 	Fix: `Print the JSON on one line, or begin each of its lines with "data: ".`,

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"slices"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
@@ -21,6 +22,7 @@ var Streams = rule.Family{
 	streamSubscribeFirstTask,
 	streamMessageOnly,
 	streamNoMessageInTaskStream,
+	streamNoMessageInTaskStream0x,
 	streamTaskSnapshotPosition,
 	streamRPCEnvelope,
 	streamRPCID,
@@ -115,15 +117,39 @@ where there is no task: clients that meet one in between drop it, or take the ta
 	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first
 is reported.`,
 	Check: func(p *analysis.Pass) {
-		s := stream.Of(p).In(p.Exchange)
-		if p.Answer == nil || s.Events == 0 || s.First != a2a.TaskPayload {
-			return
-		}
-		p.Applied()
-		if p.Answer.Payload.Kind == a2a.MessagePayload {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a Message follows the Task of event %d", s.Begun),
-				"expected only updates of the task")
-		}
+		checkNoMessage(p, a2a.TaskPayload)
+	},
+}
+
+// checkNoMessage reports a Message in a stream that began with one of the kinds.
+func checkNoMessage(p *analysis.Pass, begun ...a2a.PayloadKind) {
+	s := stream.Of(p).In(p.Exchange)
+	if p.Answer == nil || s.Events == 0 || !slices.Contains(begun, s.First) {
+		return
+	}
+	p.Applied()
+	if p.Answer.Payload.Kind == a2a.MessagePayload {
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a Message follows the %s of event %d", s.First, s.Begun),
+			"expected only updates of the task")
+	}
+}
+
+var streamNoMessageInTaskStream0x = &analysis.Rule{
+	ID:     "stream-no-message-in-task-stream-0x",
+	Title:  "Message in the stream of a task, before 1.0",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
+	Stands: "0.2.6:517 0.3.0:726",
+	Doc: `A stream that has shown a task is expected to continue with updates of that task. A Message is the answer if the
+agent makes no task: many clients end the stream at a Message, or fail because they follow a task already. 1.0 forbids
+it.`,
+	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
+	Silent: `A Message as the first event, and what follows it; messages inside of a status or a history; events that cannot
+be read. Of several such events the first is reported.`,
+	Check: func(p *analysis.Pass) {
+		checkNoMessage(p, a2a.TaskPayload, a2a.StatusPayload, a2a.ArtifactPayload)
 	},
 }
 

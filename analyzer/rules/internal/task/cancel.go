@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"strings"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
@@ -11,7 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Cancel is the family of rules about the cancellation of a task that has ended.
+// Cancel is the family of rules about the cancellation of a task.
 var Cancel = rule.Family{
 	Name:     "cancel",
 	Category: analysis.Lifecycle,
@@ -22,14 +23,16 @@ var Cancel = rule.Family{
 	stateCancelTerminal,
 	stateCancelTerminalCode,
 	stateCancelChangesTerminal,
+	stateCancelWithoutEffect,
+	cancelMetadataLost,
 )
 
 var stateCancelTerminal = &analysis.Rule{
 	ID:     "state-cancel-terminal",
 	Title:  "cancellation of a finished task is not refused",
 	Level:  analysis.Must,
-	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	If:     analysis.OfTask,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Stands: "0.1.0:1027 0.2.6:975 0.3.0:1170 1.0.1:278",
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
@@ -117,8 +120,8 @@ var stateCancelChangesTerminal = &analysis.Rule{
 	Title:    "finished task becomes canceled",
 	Level:    analysis.Must,
 	Once:     analysis.PerExchange,
-	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
+	Needs:    []*analysis.Tracker{card.Tracker, task.Tracker},
 	Cites:    rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
 	Covers: []string{
 		"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early",
@@ -151,5 +154,85 @@ versions before 0.2.4 tasks that got a message since; there it is a warning.`,
 				analysis.QuoteText(now.Spelling),
 				cancellation.Place, analysis.QuoteText(before.Spelling), before.StatePlace()),
 			"expected TaskNotCancelableError (-32002) and the state it had", analysis.AtMost(worst))
+	},
+}
+
+var stateCancelWithoutEffect = &analysis.Rule{
+	ID:     "state-cancel-without-effect",
+	Title:  "cancellation succeeds, and the task is not canceled",
+	Level:  analysis.Advice,
+	On:     analysis.CancelSettled,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("7.4", rule.Before1...).And("3.1.5", a2a.V1_0),
+	Stands: "0.1.0:951 0.2.6:666 0.3.0:875 1.0.1:274",
+	Doc: `The agent answered a cancellation with a task that is not canceled, and nothing showed it canceled later. No
+version promises that a cancellation takes effect. But a client that gets a result takes its wish for granted, and the
+work goes on at somebody's cost.`,
+	Fix: `Cancel the task before you answer, and answer with the canceled task. If it cannot be canceled now, answer
+TaskNotCancelableError (-32002).`,
+	Silent: `Tasks that were seen canceled, failed or rejected at any later time: an agent may cancel after it has answered.
+An answer with a task that has ended by itself; tasks that had ended before; a task that was canceled and is at work
+again, which state-terminal-immutable reports; records from which anything is missing. It is reported when the recording
+ends.`,
+	Check: func(p *analysis.Pass) {
+		c := task.CancelOf(p)
+		p.Applied()
+		if !c.Answer.State.Known() || c.Answer.State.Terminal() || p.Task != nil && p.Task.State != a2a.Completed {
+			return
+		}
+		p.Report(p.Place,
+			fmt.Sprintf("the cancellation of task %s is answered with %s%s", analysis.QuoteText(c.Answer.TaskID),
+				analysis.QuoteText(c.Answer.Spelling), cancelAftermath(c)),
+			"expected the canceled task, or TaskNotCancelableError (-32002)")
+	},
+}
+
+// cancelAftermath says what was seen of a task around a cancellation that did not cancel it.
+func cancelAftermath(c *task.Cancel) string {
+	var b strings.Builder
+	if before := c.Before; before != nil && before.State == c.Answer.State {
+		fmt.Fprintf(&b, ", as at %s", before.StatePlace())
+		if !before.Stamp.IsZero() && before.Stamp.Equal(c.Answer.Stamp) {
+			b.WriteString(" with the same timestamp")
+		}
+	}
+	if after := c.After; after != nil {
+		fmt.Fprintf(&b, ", and the task is %s at %s", analysis.QuoteText(after.Spelling), after.StatePlace())
+	}
+	return b.String()
+}
+
+var cancelMetadataLost = &analysis.Rule{
+	ID:     "cancel-metadata-lost",
+	Title:  "metadata of a cancellation is not shown with the canceled task",
+	Level:  analysis.Advice,
+	On:     analysis.CancelSettled,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("7.4.1", rule.Before1...).And("3.1.5", a2a.V1_0),
+	Stands: "0.1.0:963 0.2.6:types:257 0.3.0:types:569 1.0.1:proto:721",
+	Doc: `The client said in the metadata of its cancellation who cancels the task and why, and nothing that the agent shows
+of the canceled task says that. No version asks an agent to keep it. But those who look at the task later expect to find
+it there, and the conformance suites of the SDKs ask for it.`,
+	Fix: `Copy the metadata of the request into the metadata of the task when you cancel it.`,
+	Silent: `Members that an answer or event about the task shows anywhere, at any later time, by their name or by their
+text; members for extensions, whose names are URIs, and for tracing; cancellations that fail or do not cancel the task;
+records from which anything is missing. It is reported once for each agent, when the recording ends.`,
+	Check: func(p *analysis.Pass) {
+		c := task.CancelOf(p)
+		if !c.Told || p.Task == nil || p.Task.State != a2a.Canceled {
+			return
+		}
+		p.Applied()
+		if len(c.Lost) == 0 || c.Again {
+			return
+		}
+		names := make([]string, len(c.Lost))
+		for i, name := range c.Lost {
+			names[i] = analysis.QuoteText(name)
+		}
+		p.Report(c.Answer.Object,
+			fmt.Sprintf("task %s shows nothing of %s in the metadata at %s", analysis.QuoteText(c.Answer.TaskID),
+				strings.Join(names, ", "), c.Place),
+			"expected the metadata of the cancellation with the task")
 	},
 }

@@ -23,6 +23,7 @@ var Finished = rule.Family{
 }.Of(
 	stateSendTerminalRejected,
 	stateSendTerminalRejectedV1,
+	stateSendTerminalIgnored,
 	stateSendTerminalCode,
 	stateSubscribeTerminal,
 	stateSubscribeTerminalCode,
@@ -99,6 +100,54 @@ func checkNotRefused(p *analysis.Pass) {
 		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analysis.QuoteText(ended.TaskID),
 			analysis.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
 		"expected an error", analysis.AtMost(worst))
+}
+
+var stateSendTerminalIgnored = &analysis.Rule{
+	ID:     "state-send-terminal-ignored",
+	Title:  "message to a finished task is ignored",
+	Level:  analysis.Advice,
+	Once:   analysis.PerExchange,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{card.Tracker, task.Tracker},
+	Cites:  rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
+	Stands: "0.1.0:463 0.2.6:types:320",
+	Doc: `Versions before 0.2.4 let a client send a message to a task that has ended: the agent takes the task up again, or
+refuses. This agent answers with the task as it was. The client takes the old result for the answer to its new message.`,
+	Fix: `Work on the message, or answer with an error, such as -32009 (InvalidTaskStateError) in 0.1. Start a new task for
+more work: it is right in every version.`,
+	Silent: `Versions since 0.2.4, which state-send-terminal-rejected judges; a task that is at work again, which
+state-terminal-immutable-early reports; a message that was sent to the task before (a retry); answers in which the status,
+the artifacts or the history show anything new; a task without a timestamp of which only an update showed the end; tasks
+whose end was not fully delivered before the request began.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		ended := task.Of(p).EndedBefore(x)
+		if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil ||
+			p.Kind == analysis.EventSeen && !rule.OpensStream(p) || rule.RestartSeverity(p) != analysis.Note {
+			return
+		}
+		p.Applied()
+		payload := &p.Answer.Payload
+		if !task.Of(p).Named(x).Unchanged(payload) || repliesInHistory(payload) {
+			return
+		}
+		p.Report(p.Place.At(payload.Pointer),
+			fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with the task as it was",
+				analysis.QuoteText(ended.TaskID), analysis.QuoteText(ended.Spelling), ended.StatePlace()),
+			"expected work on the message, or an error")
+	},
+}
+
+// repliesInHistory reports whether the history of a Task ends with a message of the agent.
+func repliesInHistory(payload *a2a.Payload) bool {
+	if payload.Kind != a2a.TaskPayload {
+		return false
+	}
+	role := a2a.NoRole
+	for _, m := range (a2a.Task{Value: payload.Value}).History() {
+		role = m.Role()
+	}
+	return role == a2a.AgentRole
 }
 
 var stateSendTerminalCode = &analysis.Rule{

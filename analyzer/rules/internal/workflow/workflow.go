@@ -21,6 +21,7 @@ var Workflows = rule.Family{
 	workflowAnsweredEarly,
 	workflowFailureHidden,
 	workflowOrphanTask,
+	workflowTraceDropped,
 )
 
 var workflowAnsweredEarly = &analysis.Rule{
@@ -100,5 +101,31 @@ that end less than 5 seconds later, or have no times; records from which anythin
 					p.At.Sub(p.Task.At).Round(100*time.Millisecond), analysis.Clip(c.Link.Client), c.By, c.Ended),
 				"expected somebody to follow or cancel it")
 		}
+	},
+}
+
+var workflowTraceDropped = &analysis.Rule{
+	ID:     "workflow-trace-dropped",
+	Title:  "agent does not pass on the traceparent that it received",
+	Level:  analysis.Should,
+	Side:   a2a.Client,
+	On:     analysis.TraceDropped,
+	Cites:  rule.Cite("enterprise guide §Tracing, Observability, and Monitoring", rule.Every...),
+	Stands: "0.1.0:enterprise-ready:53 0.2.6:enterprise-ready:53 0.3.0:enterprise-ready:53 1.0.1:enterprise-ready:107",
+	Doc: `An agent was answering a call with a traceparent, and sent a message to another agent without one. The trace of the
+user's request ends at this agent: what the others do for it shows up as requests of their own.`,
+	Fix: `Send the trace id that you received, with a new span id, in the traceparent of each call that you make for a request.
+The instrumentation of OpenTelemetry for your HTTP client does it.`,
+	Silent: `Agents of which any call carries trace context, in traceparent, in a header of another tracing system, or in the
+metadata: they decide what to trace. Clients that are known by their User-Agent alone; calls that an agent makes while it
+answers nobody, or while any call that it works on has no traceparent; fetches of cards; records from which headers or
+exchanges are missing. It is a note, reported once for each agent when the recording ends.`,
+	Check: func(p *analysis.Pass) {
+		p.Applied()
+		t := delegation.TraceOf(p)
+		p.Report(p.Place,
+			fmt.Sprintf("%s received a traceparent with exchange %d, and sent %s without one while it answered",
+				analysis.Clip(p.Exchange.Link.Client), t.Received, analysis.Plural(t.Calls, "message")),
+			"expected the trace id that it received", analysis.AtMost(analysis.Note))
 	},
 }

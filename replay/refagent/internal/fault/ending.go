@@ -12,6 +12,8 @@ var endingFaults = []AgentFault{
 		"A subscription begins with what happens next; the task itself is never sent.", onEvent(skipSubscribedTask)),
 	of(only10, "stream-no-message-in-task-stream", "A message follows the task at the beginning of a stream.",
 		onEvent(greet)),
+	of(only03, "stream-no-message-in-task-stream-0x", "A message follows the task at the beginning of a stream.",
+		onEvent(greet)),
 	of(only10, "stream-task-snapshot-position", "The task comes a second time when it is working.", showTwice),
 	of(withTask, "stream-rpc-envelope", "The events of JSON-RPC streams are bare objects.", onFrame(dropEnvelope)),
 	of(only10, "stream-rest-bare", "The events of HTTP+JSON streams are JSON-RPC responses.", onFrame(addEnvelope)),

@@ -72,6 +72,8 @@ func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 var eventFaults = []AgentFault{
 	of(withTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
 		onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) })),
+	of(withTask, "sse-cr-line", "The lines of each event end in CR alone.",
+		onText(func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r")) })),
 	of(withTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",
 		onText(func(text []byte) []byte { return bytes.Replace(text, []byte("data: {"), []byte("data: {\n"), 1) })),
 	of(withTask, "sse-retry-digits", "Events bring a reconnection time with a unit.",

@@ -1,0 +1,116 @@
+package task
+
+import (
+	"bytes"
+	"strings"
+
+	"a2atap/analyzer/analysis"
+	"a2atap/proxy/a2a"
+)
+
+// maxMetadata bounds the members of a cancellation's metadata that are looked for.
+const maxMetadata = 8
+
+// A Cancel is a cancellation that succeeded, of a task that was not known to have ended.
+type Cancel struct {
+	Place  analysis.Place            // of the request
+	Before *analysis.TaskObservation // the newest state of the task when it was answered; nil if none was known
+	Answer *analysis.TaskObservation // the task in its answer
+	After  *analysis.TaskObservation // the newest state that surely is younger; nil if none was seen
+	Told   bool                      // its metadata tells something of the task
+	Again  bool                      // another one of the same agent has members in Lost, too, and comes before it
+	Lost   []string                  // members of its metadata that nothing has shown about the task since
+
+	exchange *analysis.Brief
+	values   [][]byte // of the members in Lost, as JSON
+}
+
+// CancelOf returns the cancellation that a CancelSettled is about. Observation.Task is how its task has ended; nil if it
+// was not seen to end.
+func CancelOf(p *analysis.Pass) *Cancel { return p.Detail.(*Cancel) }
+
+// newCancel returns the cancellation that an answer says has succeeded.
+func newCancel(o *analysis.Observation, before *analysis.TaskObservation) *Cancel {
+	x := o.Exchange
+	c := &Cancel{Place: x.RequestPlace().Body(), Before: before, Answer: o.Task, exchange: x.Keep()}
+	for name, value := range x.Call.Params.Get("metadata").Pairs() {
+		if len(c.Lost) == maxMetadata {
+			break
+		}
+		if isForTask(name.Text()) && !value.IsNull() {
+			c.Lost = append(c.Lost, name.Text())
+			c.values = append(c.values, bytes.Clone(value.Raw()))
+		}
+	}
+	c.Told = len(c.Lost) > 0
+	c.find(o)
+	return c
+}
+
+// isForTask reports whether a member of a request's metadata tells something of the task, and is not for an extension or
+// for tracing.
+func isForTask(name string) bool {
+	switch strings.ToLower(name) {
+	case "", "traceparent", "tracestate", "baggage":
+		return false
+	}
+	return !strings.ContainsAny(name, ":/")
+}
+
+// follow takes note of a later look at the task.
+func (c *Cancel) follow(o *analysis.Observation) {
+	if o.Task.State.Known() && !o.Task.Late && o.Task.After(c.Answer, o.Exchange) {
+		c.After = o.Task
+	}
+	c.find(o)
+}
+
+// find drops the members of the metadata that an answer or event about the task shows: by name, or by a text.
+func (c *Cancel) find(o *analysis.Observation) {
+	if len(c.Lost) == 0 || o.Doc == nil {
+		return
+	}
+	shown := o.Doc.Root.Raw()
+	n := 0
+	for i, name := range c.Lost {
+		value := c.values[i]
+		if bytes.Contains(shown, []byte(`"`+name+`"`)) || len(value) > 4 && value[0] == '"' && bytes.Contains(shown, value) {
+			continue
+		}
+		c.Lost[n], c.values[n] = name, value
+		n++
+	}
+	c.Lost, c.values = c.Lost[:n], c.values[:n]
+}
+
+// settle observes, at the end of a capture, the cancellations that succeeded. Nothing is observed where the record may
+// lack what they brought about.
+func (m *Memory) settle(p *analysis.Pass) {
+	if p.RequestMissed() || p.Lost() > 0 {
+		return
+	}
+	lost := make(map[string]bool) // by origin
+	for _, t := range m.tasks.All() {
+		if c := t.accepted; c != nil {
+			if len(c.Lost) > 0 {
+				c.Again, lost[c.exchange.Origin] = lost[c.exchange.Origin], true
+			}
+			p.Observe(analysis.Observation{
+				Kind: analysis.CancelSettled, Exchange: c.exchange.Exchange(), Dialects: c.exchange.Dialects,
+				Place: c.Answer.StatePlace(), Detail: c, Task: t.Terminal, At: p.At,
+			})
+		}
+	}
+}
+
+// takeCancel takes note of what a look at a task, which was known in the state before, has to do with its cancellation.
+func (t *Task) takeCancel(o *analysis.Observation, before *analysis.TaskObservation) {
+	switch {
+	case o.Exchange.Call.Operation == a2a.CancelTask && o.Task.Snapshot && !o.Task.Event:
+		if t.Terminal == nil || t.Terminal == o.Task {
+			t.accepted = newCancel(o, before)
+		}
+	case t.accepted != nil:
+		t.accepted.follow(o)
+	}
+}
