@@ -42,7 +42,7 @@ import (
 )
 
 // version is that of the layout, and of what the engine puts into it. It changes when either does.
-const version = 9
+const version = 10
 
 // Sizes of what is kept together.
 const (

@@ -104,7 +104,7 @@ func (c codec) rest(r *Row) {
 	c.text(&r.FaultMade)
 	c.texts(&r.Notes)
 	c.text(&r.Missing, &r.Unusable)
-	c.flags(&r.NotHeard)
+	c.flags(&r.NotHeard, &r.LeftEarly)
 	each(c, &r.Batch, func(m *summary.Member) {
 		c.text(&m.Asked)
 		octet(c, &m.Operation)

@@ -70,6 +70,7 @@ type Summary struct {
 	Said string
 	// what fault the recorder made in it because it was told to, such as "reset": it is not a call then; empty for none
 	FaultMade string
+	LeftEarly bool      // its client left the stream before that had told all that a client waits for
 	Unseen    bool      // what followed was not observed: another protocol, or a tunnel
 	Missing   string    // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
 	NotHeard  bool      // it configures a webhook whose notifications went past the recorder
