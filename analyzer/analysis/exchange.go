@@ -313,7 +313,9 @@ type StreamEnd struct {
 func (e *StreamEnd) ByAgent() bool { return e.Fault != nil && e.Fault.Side == "agent" }
 
 // ByClient reports whether the client left, or had ended its sending before: then the end says nothing of the agent.
-func (e *StreamEnd) ByClient() bool { return e.ClientEnded || e.Fault != nil && e.Fault.Side == "client" }
+func (e *StreamEnd) ByClient() bool {
+	return e.ClientEnded || e.Fault != nil && e.Fault.Side == "client"
+}
 
 // An Event is one event of a stream as a rule sees it.
 type Event struct {

@@ -103,7 +103,11 @@ func (r *recorder) AnswerEnd(x int, trailer []byte) {
 }
 
 func (r *recorder) SideEnded(x int, side, how string) {
-	r.note(x, "SideEnded", func(e *recorded) { e.Sides = append(e.Sides, side+" "+how) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.exchanges[x]; !e.Ended {
+		e.Sides = append(e.Sides, side+" "+how)
+	}
 }
 
 func (r *recorder) Fault(x int, f TransportError) {

@@ -63,7 +63,7 @@ func (p *pair) sideEnded(side, how string) {
 	p.mu.Lock()
 	var open []int
 	for _, x := range p.unfinished {
-		if !x.answerWhole {
+		if !x.answerWhole && !x.ended && x != p.tunnel { // both ends of an upgraded connection end when they like
 			x.clientEnded = x.clientEnded || side == SideClient
 			open = append(open, x.n)
 		}
@@ -88,7 +88,10 @@ func (a *answers) endedBefore(x *exchange) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x.answerWhole = true
-	x.unproven = x.clientEnded && x != a.tunnel // both ends of an upgraded connection end when they like
+	x.unproven = x.clientEnded
+	if x.unproven {
+		a.unproven = append(a.unproven, x)
+	}
 	return x.unproven
 }
 
@@ -102,7 +105,6 @@ func (a *answers) written(x *exchange) {
 	a.mu.Lock()
 	x.answerDone = true
 	a.mu.Unlock()
-	a.unproven = append(a.unproven, x)
 	if t := TakingOf(a.client); a.sentAfterEnd.Load() && t != TakingUnknown {
 		a.prove(t)
 	}

@@ -174,3 +174,22 @@ func TestHalfClosedPipeline(t *testing.T) {
 		expect.Equal(t, "fault", nil, w.ended(x).Fault)
 	}
 }
+
+// TestClosedBetweenWrites writes the answer in two pieces to a client that has closed. The second write fails.
+func TestClosedBetweenWrites(t *testing.T) {
+	for _, answer := range [][2]string{
+		{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "hello"},
+		{silentStream, "0\r\n\r\n"},
+		{silentStream, "5\r\nhello\r\n"},
+	} {
+		w := newWire(t, false, nil)
+		client, agent := w.begin(post)
+		client.Close()
+		agent.receiveEnd()
+		agent.send(answer[0])
+		w.until("the head passes", func() bool { return w.exchanges[0].Answer != "" })
+		agent.send(answer[1])
+		agent.Close()
+		wantFault(t, w.ended(0).Fault, KindClientLeft, SideClient)
+	}
+}

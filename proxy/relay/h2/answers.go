@@ -19,6 +19,7 @@ type answers struct {
 
 	unproven   []*stream // whose answer was complete after the client had ended its sending
 	proveUntil time.Time // that the last of them waits
+	refused    bool      // the client takes no more
 }
 
 // fields implements direction.
@@ -174,6 +175,7 @@ func (a *answers) unsent(err error) bool {
 		Kind: relay.KindReset, Side: relay.SideClient, Detail: "while the answer was sent: " + relay.Reason(err),
 	}
 	how := relay.EndReset
+	a.refused = true
 	a.mu.Lock()
 	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
 		f.Kind, how = relay.KindClientLeft, relay.EndClose

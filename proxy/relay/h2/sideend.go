@@ -46,7 +46,10 @@ func (a *answers) prove(last bool) {
 	if len(a.unproven) == 0 {
 		return
 	}
-	t := relay.TakingOf(a.client.Conn)
+	t := relay.Refused
+	if !a.refused {
+		t = relay.TakingOf(a.client.Conn)
+	}
 	if t == relay.TakingUnknown && !last && time.Now().Before(a.proveUntil) {
 		a.wakeAt(time.Now().Add(provePause))
 		return
