@@ -27,10 +27,12 @@ const (
 // asked for the task afterwards.
 const LeftAtWork = "ended at working"
 
-// Why it is not known how the call of a stream came out whose task was at work when it was shown last.
+// Why it is not known how the call of a stream came out.
 const (
 	openAtWork = "its stream was open when the recording ended, and its task at work"
-	leftByPeer = "its client left the stream while the task was at work, and nobody asked for the task afterwards"
+
+	// LeftEarly says so of a client that left a stream while its task was at work, when nobody asked for the task afterwards.
+	LeftEarly = "its client left the stream while its task was at work, and nobody asked for the task afterwards"
 )
 
 // An Account says of exchanges what a verdict asks before it asks for rules: what of them was not seen, and which calls
@@ -218,7 +220,7 @@ func (a *Account) leave(s *summary.Summary, f FailedCalls) {
 	case openAtEnd(s) && !a.seenEnded(s):
 		f.Text = openAtWork
 	case s.LeftEarly && !a.seenEnded(s):
-		f.Text = leftByPeer
+		f.Text = LeftEarly
 	case s.Life == capture.StateClosed && s.Fault == nil && !s.Cut:
 		f.Error = LeftAtWork
 	default:
