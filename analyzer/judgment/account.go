@@ -257,7 +257,7 @@ func (a *Account) notified(s *summary.Summary) {
 
 // atWork reports whether a stream told its client of no end of its task.
 func atWork(s *summary.Summary) bool {
-	if !s.Stream || !s.Outcome.Succeeded || s.Missing != "" || s.Task == "" || s.NotHeard {
+	if !s.Stream || !s.Outcome.Succeeded || s.Task == "" || s.NotHeard || s.Missing != "" && !s.LeftEarly {
 		return false
 	}
 	return s.LeftEarly || s.State.Active() && !slices.ContainsFunc(s.States, a2a.State.Terminal)

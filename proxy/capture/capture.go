@@ -185,6 +185,23 @@ const (
 	EndReset     = "reset"
 )
 
+// String returns the end in words, such as "client closed its connection after 1.003s: 52 bytes of the request and 0 of
+// the answer had passed".
+func (e *SideEnd) String() string {
+	did, ok := map[string]string{
+		EndFIN: "ended its sending", EndHalfClose: "ended its sending and read on", EndClose: "closed its connection",
+		EndReset: "reset",
+	}[e.How]
+	if !ok {
+		did = e.How
+	}
+	words := e.Side + " " + did
+	if e.At != NotKnown {
+		words += fmt.Sprintf(" after %v", e.At.Round(time.Millisecond))
+	}
+	return words + fmt.Sprintf(": %d bytes of the request and %d of the answer had passed", e.Request, e.Response)
+}
+
 // Left reports whether the side took nothing more from then on.
 func (e *SideEnd) Left() bool { return e.How == EndClose || e.How == EndReset }
 

@@ -47,7 +47,7 @@ func (in *openExchange) outcomeOfLate(c *capture.Closed) analysis.Outcome {
 // leftEarly reports whether the client left a stream before that had told all that a client waits for.
 func (in *openExchange) leftEarly(c *capture.Closed) bool {
 	s := in.X.Stream
-	if s == nil || s.Gap || in.X.Cut || c.Fault == nil || c.Fault.Side != "client" || notPassedOn(c.Fault) {
+	if s == nil || c.Fault == nil || c.Fault.Side != "client" || notPassedOn(c.Fault) {
 		return false
 	}
 	return !s.Over || in.clientGone(in.overAt)
