@@ -197,10 +197,11 @@ it or saw it at work here. At least half are counted of the tasks and of the mes
 
 Not seen is what the record lacks: the end of calls and streams that were open when the recording ended, of streams
 that their client left while the task was at work, if nobody asked for the task afterwards, and of tasks that were at
-work when they were shown last; whether a client still read that had ended its sending before its answer came; where a redirect led, bodies that were not kept or cannot be decoded,
-versions of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes
-in a tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not
-take our certificate, webhooks and interfaces of a card that are not tapped. A client that read a card, never called,
+work when they were shown last, whether a client still read that had ended its sending before its answer came, where a
+redirect led, bodies that were not kept or cannot be decoded, versions of the protocol that are not known here, calls
+whose dialect is not decided, what follows an upgrade or passes in a tunnel, messages of gRPC that cannot be read,
+requests that the recorder refused, connections whose client did not take our certificate, webhooks and interfaces of
+a card that are not tapped. A client that read a card, never called,
 and says of itself that it speaks 0.3 where the card offers only 1.0, or the other way round, is named with that.
 
 --fail-on calls makes one failed call or task a failure: with findings as --fail-on error,calls or --fail-on
