@@ -56,16 +56,16 @@ func (a *answers) prove(last bool) {
 	}
 	for _, s := range a.unproven {
 		s.mu.Lock()
+		var f *relay.TransportError
 		switch t {
 		case relay.Refused:
-			a.obs.SideEnded(s.x, relay.SideClient, relay.EndClose)
-			a.end(s, &left)
+			f = &left
+			a.streamEnded(s, relay.SideClient, relay.EndClose)
 		case relay.Taken:
-			a.obs.SideEnded(s.x, relay.SideClient, relay.EndHalfClose)
-			a.end(s, nil)
+			a.streamEnded(s, relay.SideClient, relay.EndHalfClose)
 		case relay.TakingUnknown:
-			a.end(s, nil)
 		}
+		a.end(s, f)
 		s.mu.Unlock()
 	}
 	a.unproven = a.unproven[:0]
