@@ -312,13 +312,17 @@ type StreamEnd struct {
 	Open  bool                    // it had not ended when the capture did
 	Fault *capture.TransportFault // what broke it, if something did
 	At    time.Time               // when its body ended, or the last instant at which it was seen open; zero if not known
+
+	ClientEnded bool // the client had ended its part before that, and the agent may have ended it for that
 }
 
 // ByAgent reports whether the agent's side broke it.
 func (e *StreamEnd) ByAgent() bool { return e.Fault != nil && e.Fault.Side == "agent" }
 
-// ByClient reports whether the client left.
-func (e *StreamEnd) ByClient() bool { return e.Fault != nil && e.Fault.Side == "client" }
+// ByClient reports whether the client left, or had ended its sending before: then the end says nothing of the agent.
+func (e *StreamEnd) ByClient() bool {
+	return e.ClientEnded || e.Fault != nil && e.Fault.Side == "client"
+}
 
 // An Event is one event of a stream as a rule sees it.
 type Event struct {

@@ -28,6 +28,14 @@ const (
 // asked for the task afterwards.
 const LeftAtWork = "ended at working"
 
+// Why it is not known how the call of a stream came out.
+const (
+	openAtWork = "its stream was open when the recording ended, and its task at work"
+
+	// LeftEarly says so of a client that left a stream while its task was at work, when nobody asked for the task afterwards.
+	LeftEarly = "its client left the stream while its task was at work, and nobody asked for the task afterwards"
+)
+
 // An Account says of exchanges what a verdict asks before it asks for rules: what of them was not seen, and which calls
 // failed. It takes their summaries in the order in which they end, and remembers a bounded number of tasks. The zero
 // Account is empty. It is for one goroutine.
@@ -35,7 +43,7 @@ type Account struct {
 	failed failures
 	gaps   []NotSeen
 	shown  *recent.Map[analysis.TaskKey, bool]        // whether the task was shown with an end
-	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if the stream was open at the end of the record
+	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if it is not known how the call came out; why is the text
 	sent   deliveries
 	worked workedOn
 	told   refusals
@@ -197,14 +205,8 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 				a.failed.add(before.FailedCalls)
 			}
 		}
-		if atWork(s) && (openAtEnd(s) && !a.seenEnded(s) || s.Life == capture.StateClosed && s.Fault == nil && !s.Cut) {
-			if f.Code, f.Text = "", ""; !openAtEnd(s) {
-				f.Error = LeftAtWork
-			}
-			if a.left == nil {
-				a.left = analysis.RecentByTask[FailedCalls](maxLeft)
-			}
-			a.left.Put(a.worked.keys.of("", s.Task), f)
+		if atWork(s) {
+			a.leave(s, f)
 		}
 	case f.Refused:
 		if c.Refuse(m.Outcome); !a.told.add(requestOf(s, m), f, m.Error == a2a.TaskNotFound) {
@@ -216,10 +218,32 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 	}
 }
 
-// atWork reports whether a stream told of no end of its task. A client that leaves is served.
+// leave remembers the call of a stream that told of no end of its task, unless that is known or the stream broke: the call
+// has failed, or it is not known how it came out, unless somebody learns more of the task.
+func (a *Account) leave(s *summary.Summary, f FailedCalls) {
+	f.Code, f.Text = "", ""
+	switch {
+	case openAtEnd(s) && !a.seenEnded(s):
+		f.Text = openAtWork
+	case s.LeftEarly && !a.seenEnded(s):
+		f.Text = LeftEarly
+	case s.Life == capture.StateClosed && s.Fault == nil && !s.Cut:
+		f.Error = LeftAtWork
+	default:
+		return
+	}
+	if a.left == nil {
+		a.left = analysis.RecentByTask[FailedCalls](maxLeft)
+	}
+	a.left.Put(a.worked.keys.of("", s.Task), f)
+}
+
+// atWork reports whether a stream told its client of no end of its task.
 func atWork(s *summary.Summary) bool {
-	return s.Stream && s.Outcome.Succeeded && s.Missing == "" && s.Task != "" && s.State.Active() && !s.NotHeard &&
-		!slices.ContainsFunc(s.States, a2a.State.Terminal)
+	if !s.Stream || !s.Outcome.Succeeded || s.Task == "" || s.NotHeard || s.Missing != "" && !s.LeftEarly {
+		return false
+	}
+	return s.LeftEarly || s.State.Active() && !slices.ContainsFunc(s.States, a2a.State.Terminal)
 }
 
 // seenEnded reports whether another call has shown the end of the task.
@@ -339,9 +363,7 @@ func (a *Account) Close() []Calls {
 	for _, f := range a.left.All() {
 		if f.Error == "" {
 			changes = append(changes, Calls{Link: f.Link, Succeeded: -1})
-			a.gaps = addGap(a.gaps, NotSeen{
-				What: seenInPart, Why: "its stream was open when the recording ended, and its task at work", Exchange: f.Exchange, Count: 1,
-			})
+			a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: f.Text, Exchange: f.Exchange, Count: 1})
 			continue
 		}
 		changes = append(changes, Calls{Link: f.Link, Succeeded: -1, Failed: 1, Failures: map[string]int{f.Error: 1}})

@@ -155,7 +155,13 @@ func TestOutcomeNotKnown(t *testing.T) {
 	over.State = a2a.Completed
 	extra := summary.Summary{Link: link, Judged: true, Fault: &capture.TransportFault{Kind: "unsolicited", Side: "agent"}}
 	left := stream(a2a.Working, "t1")
-	left.Fault = &capture.TransportFault{Kind: "client-left", Side: "client"}
+	left.Fault, left.LeftEarly = &capture.TransportFault{Kind: "client-left", Side: "client"}, true
+	late := left
+	late.State, late.States = a2a.Completed, []a2a.State{a2a.Working, a2a.Completed} // which came after the client had left
+	enough := stream(a2a.Completed, "t1")
+	enough.Fault = left.Fault
+	unknown := stream(a2a.Working, "t1")
+	unknown.LeftEarly, unknown.Fault = true, &capture.TransportFault{Kind: "reset", Side: "client"}
 	const streamWhy = "its stream was open when the recording ended, and its task at work"
 	for _, test := range []struct {
 		name    string
@@ -169,7 +175,14 @@ func TestOutcomeNotKnown(t *testing.T) {
 		{"a stream, and its task was seen to end before", []summary.Summary{over, openStream}, 0, ""},
 		{"a stream, and its task was seen at work before", []summary.Summary{call(a2a.GetTask, "t1"), openStream}, 1, streamWhy},
 		{"a stream that had told all", []summary.Summary{whole}, 0, ""},
-		{"a stream that the client left", []summary.Summary{left}, 0, ""},
+		{"a stream that the client left at work", []summary.Summary{left}, 1, judgment.LeftEarly},
+		{"a stream that the client reset at work", []summary.Summary{unknown}, 1, judgment.LeftEarly},
+		{"a stream that the client left before its end", []summary.Summary{late}, 1, judgment.LeftEarly},
+		{"a stream that the client left, and another task is asked for", []summary.Summary{left, call(a2a.GetTask, "t2")}, 1, judgment.LeftEarly},
+		{"a stream that the client left, and its task is asked for", []summary.Summary{left, call(a2a.GetTask, "t1")}, 0, ""},
+		{"a stream that the client left, and resumed", []summary.Summary{left, stream(a2a.Completed, "t1")}, 0, ""},
+		{"a stream that the client left after its end", []summary.Summary{enough}, 0, ""},
+		{"a stream that the client left, and its task was seen to end before", []summary.Summary{over, left}, 0, ""},
 		{"a call", []summary.Summary{openCall}, 1, "it was open when the recording ended"},
 		{"an answer too many", []summary.Summary{call(a2a.SendMessage, "t1"), extra}, 0, "the agent sent what answers no request"},
 		{"a redirect", []summary.Summary{led}, 1, "status 307 leads its client elsewhere: https://elsewhere.example/"},

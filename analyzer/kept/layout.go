@@ -106,7 +106,7 @@ func (c codec) rest(r *Row) {
 	c.texts(&r.Notes)
 	c.text(&r.Missing, &r.Unusable)
 	c.texts(&r.Offers)
-	c.flags(&r.NotHeard)
+	c.flags(&r.NotHeard, &r.LeftEarly)
 	each(c, &r.Batch, func(m *summary.Member) {
 		c.text(&m.Asked)
 		octet(c, &m.Operation)

@@ -73,6 +73,7 @@ type Summary struct {
 	FaultMade string
 	// of a call that was refused for its credentials, whether it had any
 	Credentials Credentials
+	LeftEarly   bool      // its client left the stream before that had told all that a client waits for
 	Unseen      bool      // what followed was not observed: another protocol, or a tunnel
 	Missing     string    // why it cannot be judged as a whole, such as "its answer's body was not kept"; empty if it can
 	NotHeard    bool      // it configures a webhook whose notifications went past the recorder

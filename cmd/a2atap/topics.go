@@ -184,22 +184,25 @@ right? Its first word is
   nothing       nothing was judged                                                                  4
 
 A call failed if the agent answered with an error or not at all, or over JSON-RPC without an envelope or with the id of
-another call, or if its stream ended while the task was at work and nobody resumed it or asked for the task afterwards;
-so did a notification that its receiver never accepted: it answered with another status than 2xx, closed, reset, or
-could not be reached. It was refused, which is not a failure, if the agent said in the words of the protocol what cannot
-be done, and another call of the same link succeeded: a task that it never showed is not there, a task that has ended
-cannot be canceled, or the operation is not offered. Who asks the same of the same task three times, is told the same,
-and never gets it, was not refused: these calls failed. Each call of a batch counts.
+another call, if its client left before the response was complete, or if its stream ended while the task was at work
+and nobody resumed it or asked for the task afterwards; so did a notification that its receiver never accepted: it
+answered with another status than 2xx, closed, reset, or could not be reached. A call was refused, which is not a
+failure, if the agent said in the words of the protocol what cannot be done, and another call of the same link
+succeeded: a task that it never showed is not there, a task that has ended cannot be canceled, or the operation is not
+offered. Who asks the same of the same task three times, is told the same, and never gets it, was not refused: these
+calls failed. Each call of a batch counts.
 
 A task failed if it ended as failed or rejected, or as canceled though its client neither canceled it nor left nor sent
 it another message. It counts once, wherever its end is shown, and not if it had ended before anybody sent it, streamed
 it or saw it at work here. At least half are counted of the tasks and of the messages that were answered with one.
 
-Not seen is what the record lacks: the end of calls and streams that were open when the recording ended, and of tasks
-that were at work when they were shown last, where a redirect led, bodies that were not kept or cannot be decoded,
-versions of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes
-in a tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not
-take our certificate, webhooks and interfaces of a card that are not tapped. A client that read a card, never called,
+Not seen is what the record lacks: the end of calls and streams that were open when the recording ended, of streams
+that their client left while the task was at work, if nobody asked for the task afterwards, and of tasks that were at
+work when they were shown last, whether a client still read that had ended its sending before its answer came, where a
+redirect led, bodies that were not kept or cannot be decoded, versions of the protocol that are not known here, calls
+whose dialect is not decided, what follows an upgrade or passes in a tunnel, messages of gRPC that cannot be read,
+requests that the recorder refused, connections whose client did not take our certificate, webhooks and interfaces of
+a card that are not tapped. A client that read a card, never called,
 and says of itself that it speaks 0.3 where the card offers only 1.0, or the other way round, is named with that.
 
 --fail-on calls makes one failed call or task a failure: with findings as --fail-on error,calls or --fail-on

@@ -86,6 +86,9 @@ func (x *Exchange) addFact(f Fact) {
 		x.Notes = append(x.Notes, f.Note)
 	}
 	x.Replayed = x.Replayed || f.Replayed
+	if f.End.Side != "" {
+		x.Ends = withSideEnd(x.Ends, f.End)
+	}
 }
 
 func (x *Exchange) addLost(l Lost, s Step) {

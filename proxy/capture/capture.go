@@ -49,6 +49,7 @@ type Exchange struct {
 	Request  Request
 	Response *Response       // nil if none arrived
 	Fault    *TransportFault // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
+	Ends     []SideEnd       // how sides ended their part before the answer was complete, at most one for a side
 	Rewrites []Rewrite       // what was changed on the way, in order
 	Notes    []string        // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
 	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where
@@ -169,6 +170,56 @@ type TransportFault struct {
 	Detail string `json:"detail"` // for people: what was seen
 }
 
+// A SideEnd says how and when one side of an exchange ended its part before the answer was complete.
+type SideEnd struct {
+	Side string // "client" or "agent"
+	// "fin": it ended its sending, and whether it still read is not known; "half-close": it ended its sending, and took
+	// what was sent to it afterwards; "close": it closed its connection; "reset": it reset its connection or stream
+	How      string
+	At       time.Duration // offset from Started; NotKnown if not measured
+	Request  int64         // bytes of the request's body that had passed by then
+	Response int64         // the same of the response's body
+}
+
+// The values of SideEnd.How.
+const (
+	EndFIN       = "fin"
+	EndHalfClose = "half-close"
+	EndClose     = "close"
+	EndReset     = "reset"
+)
+
+// String returns the end in words, such as "client closed its connection after 1.003s: 52 bytes of the request and 0 of
+// the answer had passed".
+func (e *SideEnd) String() string {
+	did, ok := map[string]string{
+		EndFIN: "ended its sending", EndHalfClose: "ended its sending and read on", EndClose: "closed its connection",
+		EndReset: "reset",
+	}[e.How]
+	if !ok {
+		did = e.How
+	}
+	words := e.Side + " " + did
+	if e.At != NotKnown {
+		words += fmt.Sprintf(" after %v", e.At.Round(time.Millisecond))
+	}
+	return words + fmt.Sprintf(": %d bytes of the request and %d of the answer had passed", e.Request, e.Response)
+}
+
+// Left reports whether the side took nothing more from then on.
+func (e *SideEnd) Left() bool { return e.How == EndClose || e.How == EndReset }
+
+// withSideEnd returns ends with one more, which replaces what was known of its side.
+func withSideEnd(ends []SideEnd, e SideEnd) []SideEnd {
+	for i := range ends {
+		if ends[i].Side == e.Side {
+			ends[i] = e
+			return ends
+		}
+	}
+	return append(ends, e)
+}
+
 // WebhooksNotObserved begins the note of an exchange that configured a webhook whose notifications go past the
 // recorder; the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
@@ -230,6 +281,7 @@ type Rewrite struct {
 // Copy returns a copy whose request and answer may be changed, but for the bytes in them: those are the same.
 func (x *Exchange) Copy() *Exchange {
 	c := *x
+	c.Ends = slices.Clone(x.Ends)
 	if x.Response != nil {
 		r := *x.Response
 		r.Events = slices.Clone(r.Events)

@@ -3,6 +3,7 @@ package capture
 import (
 	"container/heap"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -56,6 +57,7 @@ func timedSteps(x *Exchange) []timedStep {
 		response.response(x.Response)
 	}
 	all.merge(request.list, response.list)
+	all.ends(x)
 	all.at = max(request.at, response.at)
 	if x.State != StateOpen {
 		all.add(x.Ended, Closed{Fault: x.Fault, Interrupted: x.State == StateInterrupted, Dropped: x.Lost})
@@ -73,6 +75,18 @@ func (l *stepList) merge(request, response []timedStep) {
 		} else {
 			l.list, response = append(l.list, response[0]), response[1:]
 		}
+	}
+}
+
+// ends adds how the sides ended their part, each behind what had passed by then.
+func (l *stepList) ends(x *Exchange) {
+	for _, e := range x.Ends {
+		i := len(l.list)
+		for e.At != NotKnown && i > 1 && l.list[i-1].at > e.At {
+			i--
+		}
+		at := max(l.list[i-1].at, e.At)
+		l.list = slices.Insert(l.list, i, timedStep{Step{Seq: l.seq, Offset: e.At, What: Fact{End: e}}, at})
 	}
 }
 

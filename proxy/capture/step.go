@@ -120,6 +120,7 @@ type (
 		Rewrites []Rewrite
 		Note     string
 		Replayed bool
+		End      SideEnd // replaces what was known of its side, if it has one
 	}
 
 	// Closed ends the exchange. After it only facts may come.

@@ -33,7 +33,10 @@ type endedExchange struct {
 	e *exchange
 }
 
-var _ relay.StreamObserver = (*Conn)(nil)
+var (
+	_ relay.StreamObserver = (*Conn)(nil)
+	_ relay.EndObserver    = (*Conn)(nil)
+)
 
 // Conn begins a connection from the client at address to the agent.
 func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
@@ -188,6 +191,17 @@ func (c *Conn) Recognised() {
 	for _, e := range c.open {
 		e.note(piece{kind: pieceNamed, note: &capture.Peer{
 			Name: c.Caller.Name, Addr: c.client, URL: c.Caller.Home.String(), How: c.Caller.How,
+		}}, nil, true)
+	}
+}
+
+// SideEnded implements relay.EndObserver.
+func (c *Conn) SideEnded(x int, side, how string) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.note(piece{kind: pieceSideEnd, note: &capture.SideEnd{
+			Side: side, How: how, Request: e.request.size, Response: e.answer.size,
 		}}, nil, true)
 	}
 }

@@ -14,7 +14,7 @@ type piece struct {
 	size    int64         // of an end: the bytes of the body that passed
 	dropped int64         // of an end: those of them that are not in the pieces before it
 	lost    int64         // of pieceEnded: bytes that the queue had no room for
-	note    any           // *capture.Fact, *capture.TransportFault, or *capture.Peer
+	note    any           // *capture.Fact, *capture.SideEnd, *capture.TransportFault, or *capture.Peer
 }
 
 type pieceKind uint8
@@ -29,6 +29,7 @@ const (
 	pieceAnswerEnd
 	pieceFact
 	pieceNamed // the client's name was found out
+	pieceSideEnd
 	pieceFault
 	pieceLateFault // comes after pieceEnded
 	pieceEnded

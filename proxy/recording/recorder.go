@@ -277,6 +277,7 @@ type progress struct {
 	kept       [2]int64      // bytes recorded of the request's and of the answer's body
 	stream     *stream       // of an answer that is an event stream
 	fault      *capture.TransportFault
+	ends       []capture.SideEnd
 	peer       capture.Peer // the client, as it was recorded last
 	unrecorded bool         // the sink refused its beginning: nothing of it is in the capture
 	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
@@ -334,6 +335,8 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 			add(capture.Fact{Client: to})
 			x.peer = to
 		}
+	case pieceSideEnd:
+		add(capture.Fact{End: x.sideEnded(*p.note.(*capture.SideEnd), at)})
 	case pieceFault:
 		if x.fault == nil {
 			x.fault = p.note.(*capture.TransportFault)
@@ -432,7 +435,7 @@ func (r *Recorder) ended(steps []capture.Step, x *exchange, p *piece) []capture.
 		x.fault = x.late.Load()
 	}
 	r.count(func(s *Stats) { s.LostBytes += p.lost })
-	return r.close(steps, x, at, capture.Closed{Fault: x.fault, Dropped: p.lost})
+	return r.close(steps, x, at, capture.Closed{Fault: x.timedFault(), Dropped: p.lost})
 }
 
 func (r *Recorder) close(steps []capture.Step, x *exchange, at time.Duration, c capture.Closed) []capture.Step {

@@ -96,13 +96,14 @@ func (a *answers) readFailed(err error) {
 	a.agentEnds = true
 	f := TransportError{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
 	switch {
-	case a.clientEOF:
-		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, "connection closed before the answer was complete"
+	case a.clientEOF.Load():
+		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, leftEarly
 	case err != io.EOF && !truncated:
 		f.Kind, f.Detail = KindReset, Reason(err)
 	}
 	a.setCause(-1, f)
 	a.mu.Unlock()
+	a.sideEnded(SideAgent, endOfAgent(err != io.EOF && !truncated))
 	a.passPartial()
 	a.endAnswers()
 	a.endUnfinished(false) // before the client can notice, and try again
@@ -129,7 +130,6 @@ func (a *answers) where() string {
 
 // endByClose ends an answer that lasts until the agent closes, or the agent's side of an upgrade.
 func (a *answers) endByClose() {
-	a.noteClientEnd()
 	var out []byte
 	switch {
 	case a.held != nil:
@@ -146,28 +146,7 @@ func (a *answers) endByClose() {
 	a.agentEnds = true
 	a.mu.Unlock()
 	CloseWrite(a.client)
-	a.answerWritten(a.x)
-}
-
-// noteClientEnd notes whether the client has ended its sending before an answer of no declared length comes to its end.
-// Most servers take that for leaving, and end such an answer for it, in good form: then the end says nothing of the
-// agent.
-func (a *answers) noteClientEnd() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.clientEnded = a.clientEOF && a.x != a.tunnel // both ends of an upgraded connection end when they like
-}
-
-// reportClientEnd reports the fault of an answer that noteClientEnd was called for.
-func (a *answers) reportClientEnd(x *exchange) {
-	if a.clientEnded {
-		a.fault(x, TransportError{
-			Kind: KindClientLeft, Side: SideClient,
-			Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it " +
-				"for that",
-		})
-	}
-	a.clientEnded = false
+	a.written(a.x)
 }
 
 // passPartial passes on what there is of an answer that broke off.

@@ -13,16 +13,17 @@ import (
 // answers reads the agent.
 type answers struct {
 	*pair
-	agent       net.Conn // its own, while that of the pair may be the next one already
-	authority   string   // that names it in messages; "" if its name is not known
-	in          inflow.Buffer
-	find        headFinder
-	x           *exchange // the one being answered, nil between answers
-	body        body
-	trailer     []byte
-	held        *held  // the answer waits to be complete
-	by          Change // the content is changed while it passes; nil if it is not
-	clientEnded bool   // the client had ended its sending before the answer ended
+	agent     net.Conn // its own, while that of the pair may be the next one already
+	authority string   // that names it in messages; "" if its name is not known
+	in        inflow.Buffer
+	find      headFinder
+	x         *exchange // the one being answered, nil between answers
+	body      body
+	trailer   []byte
+	held      *held       // the answer waits to be complete
+	by        Change      // the content is changed while it passes; nil if it is not
+	unproven  []*exchange // whose answer was complete after the client had ended its sending
+	refused   bool        // the client takes no more
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
@@ -38,10 +39,12 @@ func (a *answers) run() {
 	left := a.replaced()
 	a.mu.Unlock()
 	if left {
+		a.proveAll(false)
 		return
 	}
 	a.endAnswers()
 	a.endUnfinished(false)
+	a.proveAll(true)
 }
 
 // answer relays one answer, interim or final, whose head has n bytes, and reports whether another may follow.
@@ -70,6 +73,7 @@ func (a *answers) answer(x *exchange, n int) bool {
 	}
 	a.decide(x, false)
 	a.x, a.body, a.trailer = x, b, nil
+	x.openEnded = b.framing == framedChunked || b.framing == framedClose
 	a.by = nil
 	if limit := a.edit.Hold(x.n, raw); limit > 0 {
 		if a.held = newHeld(limit, raw, b); a.held == nil {
@@ -169,10 +173,7 @@ func (a *answers) pass(head int) bool {
 		out = a.changed(unread[:head], before, b)
 	}
 	if look.done() {
-		if look.framing == framedChunked {
-			a.noteClientEnd() // before it can have the end, after which it may leave
-		}
-		a.complete()
+		a.complete() // before the client can have the end, after which it may leave
 	}
 	if !a.send(out) {
 		return false
@@ -193,15 +194,16 @@ func (a *answers) pass(head int) bool {
 // complete reports that the answer is complete, before the last bytes of it are written.
 func (a *answers) complete() {
 	a.obs.AnswerEnd(a.x.n, a.trailer)
-	a.reportClientEnd(a.x)
-	a.answerReported(a.x)
+	if !a.endedBefore(a.x) {
+		a.answerReported(a.x)
+	}
 }
 
 // endAnswer notes that the answer is complete and written, and reports whether another may follow.
 func (a *answers) endAnswer() bool {
 	x := a.x
 	a.x = nil
-	a.answerWritten(x)
+	a.written(x)
 	a.mu.Lock()
 	next, over := a.due(), a.requestsEnd
 	a.mu.Unlock()
@@ -222,15 +224,21 @@ func (a *answers) send(b []byte) bool {
 	if len(b) == 0 {
 		return true
 	}
+	if a.clientEOF.Load() {
+		a.sentAfterEnd.Store(true)
+	}
 	_, err := a.client.Write(b)
 	if err == nil {
 		return true
 	}
-	a.mu.Lock()
+	a.refused = true
 	f := TransportError{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + Reason(err)}
-	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
-		f.Kind = KindClientLeft
+	how := EndReset
+	if a.clientEOF.Load() || errors.Is(err, syscall.EPIPE) {
+		f.Kind, how = KindClientLeft, EndClose
 	}
+	a.sideEnded(SideClient, how)
+	a.mu.Lock()
 	a.setCause(-1, f)
 	a.mu.Unlock()
 	Reset(a.agent)

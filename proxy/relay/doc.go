@@ -32,11 +32,15 @@
 //
 // # What will surprise
 //
-//   - A client that closes and a client that only ends its sending look the same, a FIN. It is passed on as one, the
-//     exchange goes on, and what the agent makes of it decides. Many agents end a stream for it, in good form: an
+//   - A client that closes and a client that only ends its sending look the same, a FIN. The relay passes it on as
+//     one, the exchange goes on, and an [EndObserver] learns of it. The difference shows when more of the answer is
+//     written: the system of the first resets the connection, and the exchange is a TransportError of KindClientLeft;
+//     the system of the second acknowledges what it gets. Only Linux tells that.
+//   - Many agents end a stream in good form because of a FIN. Where nothing shows whether the client still read, an
 //     answer without a declared length that ends after the FIN is reported as whole, and as a TransportError of
-//     KindClientLeft too. An agent that neither heeds the FIN nor writes keeps both connections, as it would keep its
-//     own without us, until the context of Serve ends.
+//     KindClientLeft too.
+//   - An agent that neither heeds a FIN nor writes keeps both connections, as it would keep its own without us, until
+//     the context of Serve ends. What is then open of a client that had ended its sending is of KindClientLeft.
 //   - Our own answers (400, 408, 421, 431, 501 to 505) are not described to the Observer as answers of the agent.
 //     The [TransportError] says which status we sent.
 //   - An agent on TLS that closes without a closing alert, but between two records, looks to crypto/tls like one that

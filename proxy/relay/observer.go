@@ -12,7 +12,9 @@ import "time"
 //
 // The order of calls is causal, over all connections: each is made before what it reports can be noticed at the other
 // end, be it bytes, the end of a connection or its break. So whatever is done because of it is reported after it. What
-// could then not be written is reported as a TransportError.
+// could then not be written is reported as a TransportError. One call comes late: if the client had ended its sending
+// before an answer was complete, Ended waits, for LingerTime at most, until the client has acknowledged or refused the
+// answer.
 //
 // Slices belong to the relay and are valid during the call only. A call stands in the path of the traffic: copy and
 // return. A call that panics ends the observation of this connection; traffic goes on.
@@ -51,6 +53,16 @@ type StreamObserver interface {
 	Observer
 	// Stream gives the number of the stream (RFC 9113 section 5.1.1) of an exchange, just before its Request.
 	Stream(x int, id uint32)
+}
+
+// An EndObserver is an Observer that also learns how the sides of a connection end their part in an exchange.
+type EndObserver interface {
+	Observer
+	// SideEnded reports, before the answer of an exchange is complete, that a side has ended its sending, closed or
+	// reset its connection, or reset its stream of HTTP/2: one of the Side constants, and one of the End constants. For
+	// one side it may come again with more that is known: EndFIN, and when the answer was written, EndClose or
+	// EndHalfClose. It comes from either goroutine. A call that crosses Ended says nothing.
+	SideEnded(x int, side, how string)
 }
 
 // Discard is an Observer that does nothing. It may be embedded by observers that want only some of the calls.

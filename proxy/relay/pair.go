@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,7 +40,6 @@ type pair struct {
 	sendBlocked      bool      // the agent takes no more of what comes from the client
 	agentEnds        bool      // the agent has ended its sending, and the client is about to learn of it
 	agentReset       bool      // the agent has reset its connection, as a write to it found out
-	clientEOF        bool      // the client has ended its sending
 	requestsEnd      bool      // no request will follow
 	answersEnd       bool      // nothing more will be written to the client
 	agentUnsolicited bool      // the agent sends what answers no request
@@ -49,6 +49,9 @@ type pair struct {
 	drained          int64     // bytes that came after all was written
 	shutDown         bool      // the connections are being closed by shutdown
 	over             bool      // both connections are closed
+
+	clientEOF    atomic.Bool // the client has ended its sending
+	sentAfterEnd atomic.Bool // and bytes of an answer were written to it afterwards
 }
 
 // An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
@@ -61,12 +64,16 @@ type exchange struct {
 	upgrade        bool      // asked for another protocol
 	decided        bool      // the head of the final answer was there
 	requestDone    bool      // the request is complete
-	answerReported bool      // the answer is complete, and was reported; its last bytes may still have to be written
+	answerWhole    bool      // the answer is complete; its last bytes may still have to be written
+	answerReported bool      // and its end may be reported as that of the exchange
 	answerDone     bool      // the answer is complete and written
 	ended          bool      // Ended was called
 	faulted        bool      // its fault was reported
 	refused        bool      // the agent has ended the session before it, and the client has our own answer
 	ownAnswer      []byte    // ours in place of the agent's, due when those before it are done
+	clientEnded    bool      // the client had ended its part before the answer was complete
+	openEnded      bool      // the answer declares no length
+	unproven       bool      // its answer is complete, and it is not known yet whether the client had left
 }
 
 // A turn says who answers an exchange.
@@ -132,6 +139,9 @@ func (p *pair) endUnfinished(all bool) {
 	var broken []*exchange
 	var over []bool // of these, whether Ended was called
 	p.unfinished = slices.DeleteFunc(p.unfinished, func(x *exchange) bool {
+		if x.unproven {
+			return false // whoever finds out ends it
+		}
 		if all || x.requestDone {
 			broken, over = append(broken, x), append(over, x.ended)
 			x.ended = true
@@ -143,8 +153,8 @@ func (p *pair) endUnfinished(all bool) {
 	switch {
 	case p.cause != nil:
 		f = *p.cause
-	case p.clientEOF:
-		f = TransportError{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
+	case p.clientEOF.Load():
+		f = TransportError{Kind: KindClientLeft, Side: SideClient, Detail: leftEarly}
 	}
 	p.mu.Unlock()
 	for i, x := range broken {
@@ -175,7 +185,7 @@ func (p *pair) shutdown() {
 			break
 		}
 	}
-	p.setCause(-1, stopped)
+	p.setCause(-1, p.stopCause())
 	broken, agent := slices.ContainsFunc(p.unfinished, (*exchange).inAnswer), p.agent
 	p.mu.Unlock()
 	if agent != nil {
@@ -189,7 +199,7 @@ func (p *pair) shutdown() {
 }
 
 // inAnswer reports whether an answer has begun that will not be finished.
-func (x *exchange) inAnswer() bool { return !x.ended && x.turn != turnOpen }
+func (x *exchange) inAnswer() bool { return !x.ended && !x.unproven && x.turn != turnOpen }
 
 // owesBytes reports whether the client has not yet been sent all of an exchange whose end was reported. The lock is
 // held.
@@ -198,7 +208,7 @@ func (p *pair) owesBytes() bool {
 		return false
 	}
 	return p.refusing || slices.ContainsFunc(p.unfinished, func(x *exchange) bool {
-		return !x.answerDone && (x.ended || x.ownAnswer != nil)
+		return !x.answerDone && (x.ended || x.unproven || x.ownAnswer != nil)
 	})
 }
 

@@ -21,6 +21,7 @@ type recorded struct {
 	AnswerTrailer  string
 	AnswerEnd      bool
 	Upgraded       bool
+	Sides          []string // what SideEnded was called with
 	Fault          *TransportError
 	Ended          bool
 }
@@ -99,6 +100,14 @@ func (r *recorder) AnswerBody(x int, p []byte) {
 
 func (r *recorder) AnswerEnd(x int, trailer []byte) {
 	r.note(x, "AnswerEnd", func(e *recorded) { e.AnswerEnd, e.AnswerTrailer = true, string(trailer) })
+}
+
+func (r *recorder) SideEnded(x int, side, how string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.exchanges[x]; !e.Ended {
+		e.Sides = append(e.Sides, side+" "+how)
+	}
 }
 
 func (r *recorder) Fault(x int, f TransportError) {

@@ -191,10 +191,19 @@ func (r *requests) readFailed(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
+	how := EndFIN
+	switch {
+	case err == io.EOF:
+		r.clientEOF.Store(true)
+	case errors.Is(err, io.ErrUnexpectedEOF): // of TLS, which cannot go on
+		how = EndClose
+	default:
+		how = EndReset
+	}
+	r.sideEnded(SideClient, how)
 	r.mu.Lock()
 	agent, midway := r.agent, r.inRequest
 	if err == io.EOF {
-		r.clientEOF = true
 		if midway {
 			r.setCause(r.x.n,
 				TransportError{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
@@ -231,7 +240,7 @@ func (r *requests) brokenHead() {
 func (r *requests) endUpgrade() {
 	r.mu.Lock()
 	x := r.tunnel
-	if !r.clientEOF {
+	if !r.clientEOF.Load() {
 		x = nil
 	}
 	r.mu.Unlock()
@@ -378,6 +387,7 @@ func (r *requests) send(b []byte) {
 		return
 	}
 	if _, err := r.agent.Write(b); err != nil {
+		r.sideEnded(SideAgent, endOfAgent(errors.Is(err, syscall.ECONNRESET)))
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.setCause(-1, TransportError{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + Reason(err)})

@@ -22,6 +22,13 @@ type responder struct {
 }
 
 func (a *responder) run() {
+	switch silenceOf(a.exchange.x) {
+	case stays:
+		a.stay()
+	case breaks:
+		panic(http.ErrAbortHandler)
+	case noSilence:
+	}
 	res := a.exchange.x.Response
 	head := capture.ParseResponseHead(res.Head)
 	if !a.pause(res.At - max(0, a.exchange.x.Request.Body.At)) {
@@ -158,7 +165,7 @@ func (a *responder) stream(head *capture.Head) {
 			a.cut(given)
 		}
 	}
-	a.broken()
+	a.endStream()
 	if status, ok := res.GRPCStatus(); ok && status.Code != grpc.OK {
 		_, data := refusalOf(a2a.ReadStatus(&a.exchange.call, &status).Err).in(&a.call)
 		a.w.Write(eventOf(nil, data)) //nolint:errcheck // the client has left

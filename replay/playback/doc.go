@@ -18,6 +18,7 @@
 // # Caveats
 //
 // The capture is held in memory. Batches of JSON-RPC are not played. Answers change their binding only in A2A 1.0,
-// where all bindings hold the same objects. A stream that the recorded client had left ends after the last recorded
-// event. The live agent of a Forward does not know the ids of the recording.
+// where all bindings hold the same objects. A stream that the recorded client had left, while its task was at work,
+// stays open after the last recorded event, until the live client leaves; and so does a call that was not answered
+// while the recorded client waited. The live agent of a Forward does not know the ids of the recording.
 package playback

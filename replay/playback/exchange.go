@@ -151,7 +151,7 @@ func (s *recording) read(x *capture.Exchange) *exchange {
 	s.reader.Answered(x, reading.ReadAnswer(&r.call, x))
 	s.name("context", contextOf(&r.call), clientMade)
 	s.name("task", r.call.TaskID, clientMade)
-	if !playable(x.Response) {
+	if !playable(x) {
 		return nil
 	}
 	r.exchange = &exchange{
@@ -182,13 +182,13 @@ func (s *recording) name(role, id string, by maker) {
 	}
 }
 
-// playable reports whether there is an answer to give. That a card has not changed is none to a client that has not
-// seen it.
-func playable(r *capture.Response) bool {
-	if r == nil {
-		return false
+// playable reports whether there is an answer to give, or a silence to keep. That a card has not changed is no answer to
+// a client that has not seen it.
+func playable(x *capture.Exchange) bool {
+	if x.Response == nil {
+		return silenceOf(x) != noSilence
 	}
-	status := capture.ParseResponseHead(r.Head).Status
+	status := capture.ParseResponseHead(x.Response.Head).Status
 	return status >= 200 && status != http.StatusNotModified
 }
 
@@ -247,6 +247,9 @@ func (s *recording) shown(r *recorded) {
 func (a *recorded) payloads() func(yield func(a2a.Payload) bool) {
 	return func(yield func(a2a.Payload) bool) {
 		r := a.x.Response
+		if r == nil {
+			return
+		}
 		if !r.Stream {
 			head := capture.ParseResponseHead(r.Head)
 			body, _ := r.Body.Decode(&head) // what could be decoded is what there is to read

@@ -47,12 +47,12 @@ func (a *responder) messages(head *capture.Head) {
 			a.cut(given)
 		}
 	}
-	a.broken()
+	a.endStream()
 	a.trailers()
 }
 
-// trailers says how the call came out: as it was recorded. Where the recorded client had left before the end, or another
-// binding was recorded, it came out well.
+// trailers says how the call came out: as it was recorded. Where the recorded client had left after all that it waited for,
+// or another binding was recorded, it came out well.
 func (a *responder) trailers() {
 	x := a.exchange.x
 	if a.converts() || x.Fault != nil || x.State != capture.StateClosed {

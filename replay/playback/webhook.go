@@ -168,20 +168,7 @@ func (p *Player) post(n post, substitute compare.Substitute) error {
 	if err != nil {
 		return errors.New("its URL cannot be read")
 	}
-	for _, f := range capture.ParseRequestHead(x.Request.Head).Fields {
-		switch strings.ToLower(f.Name) {
-		case "host", "content-length", "content-encoding", "transfer-encoding", "connection", "accept-encoding",
-			"authorization", "x-a2a-notification-token":
-		default:
-			r.Header.Add(f.Name, f.Value)
-		}
-	}
-	if n.to.token != "" {
-		r.Header.Set("X-A2A-Notification-Token", n.to.token) // 0.3 §9.5, and the examples of 1.0
-	}
-	if n.to.credentials != "" {
-		r.Header.Set("Authorization", n.to.credentials)
-	}
+	n.to.fields(r.Header, capture.ParseRequestHead(x.Request.Head).Fields)
 	res, err := p.webhooks.RoundTrip(r)
 	if err != nil {
 		return outbound.Cause(err)
@@ -194,6 +181,30 @@ func (p *Player) post(n post, substitute compare.Substitute) error {
 	return nil
 }
 
+// fields sets the header fields of a notification: those that were recorded and no others, with the token and the
+// credentials of the live client in the place of the recorded ones. Those of the recorded connection, and of the coding
+// of the body, are left out.
+func (t *target) fields(to http.Header, recorded capture.Fields) {
+	for _, f := range recorded {
+		switch strings.ToLower(f.Name) {
+		case "host", "content-length", "content-encoding", "transfer-encoding", "connection", "keep-alive":
+		case "authorization":
+			if t.credentials != "" {
+				to.Set(f.Name, t.credentials)
+			}
+		case "x-a2a-notification-token": // 0.3 §9.5, and the examples of 1.0
+			if t.token != "" {
+				to.Set(f.Name, t.token)
+			}
+		default:
+			to.Add(f.Name, f.Value)
+		}
+	}
+	if to.Get("User-Agent") == "" {
+		to.Set("User-Agent", "") // net/http adds none then
+	}
+}
+
 // errRemote says why a notification stays here.
 var errRemote = errors.New("it is not on this machine; add --allow-remote to deliver it there")
 
@@ -201,8 +212,9 @@ var errRemote = errors.New("it is not on this machine; add --allow-remote to del
 // resolve to. Redirects are not followed.
 func (o *Options) webhookTransport() *http.Transport {
 	t := &http.Transport{
-		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+		MaxIdleConnsPerHost: -1, // connections are not used again, and no field says so
+		DisableCompression:  true,
+		TLSClientConfig:     &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 	}
 	if o.Remote {
 		t.Proxy = http.ProxyFromEnvironment

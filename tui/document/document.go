@@ -301,6 +301,9 @@ func (w *writer) ending() {
 		w.failures()
 		w.say(analysis.Place{}, w.fault(), 2)
 	}
+	for _, e := range w.Exchange.Ends {
+		w.say(analysis.Place{}, style.Text(style.Dim, "· "+e.String()), 2)
+	}
 	if l, known := End(w.Exchange, w.More); known {
 		w.say(analysis.Place{}, l, 0)
 	}

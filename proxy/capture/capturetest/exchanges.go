@@ -71,6 +71,7 @@ func call() *capture.Exchange {
 func stream() *capture.Exchange {
 	return &capture.Exchange{
 		Conn: 2, Ended: 90 * ms, State: capture.StateClosed, Client: planner, Agent: booker, Request: post(),
+		Ends: []capture.SideEnd{{Side: "client", How: capture.EndHalfClose, At: 21 * ms, Request: 55, Response: 60}},
 		Response: &capture.Response{
 			At:     5*ms + 1,
 			Head:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -98,6 +99,9 @@ func open() *capture.Exchange {
 			Stream: true,
 			Events: []capture.Event{{K: 1, At: 2 * ms, Raw: []byte("data: 1\n\n")}},
 			Body:   capture.Body{Size: capture.NotKnown, At: 2 * ms},
+		},
+		Ends: []capture.SideEnd{
+			{Side: "client", How: capture.EndFIN, At: 3 * ms, Response: 9}, {Side: "agent", How: capture.EndReset, At: 4 * ms},
 		},
 	}
 }

@@ -77,6 +77,7 @@ func entryOf(x *capture.Exchange) *entry {
 			N: x.Seq, ID: x.ID.String(), Conn: x.Conn, Stream: x.Stream, GRPC: exchangejson.StatusOf(x), State: x.State.String(),
 			EndedMs: exchangejson.Milliseconds(x.Ended),
 			Client:  &x.Client, Agent: &x.Agent, Rewrites: x.Rewrites, Replayed: x.Replayed, Notes: x.Notes, Lost: x.Lost,
+			Ends: exchangejson.SideEndsOf(x),
 		},
 	}
 	if x.Conn > 0 {

@@ -157,7 +157,7 @@ func exchangeOf(x *capture.Exchange) *exchange {
 		Client: x.Client, Agent: x.Agent,
 		Started: exchangejson.Time(x.Started), DurationMs: exchangejson.Milliseconds(x.Ended),
 		Fault: x.Fault, Flags: flagsOf(x), Rewrites: x.Rewrites,
-		Extra: &exchangejson.Extra{Notes: x.Notes, Lost: x.Lost},
+		Extra: &exchangejson.Extra{Notes: x.Notes, Lost: x.Lost, Ends: exchangejson.SideEndsOf(x)},
 	}
 	if x.Client.Name != "" && x.Agent.Name != "" {
 		j.Link = x.Client.Name + "->" + x.Agent.Name

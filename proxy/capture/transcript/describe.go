@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -279,6 +280,7 @@ func (d *describer) sizes(kind string, b *capture.Body, kept []byte) {
 func (d *describer) end() {
 	x := d.x
 	d.fault()
+	d.sideEnds()
 	state := capture.StateOpen
 	if x.Response != nil || x.Fault != nil {
 		state = capture.StateClosed
@@ -314,6 +316,45 @@ func (d *describer) fault() {
 		d.x.Fault = &capture.TransportFault{Kind: words[0], Side: words[1], Detail: words[2]}
 		return nil
 	})
+}
+
+func (d *describer) sideEnds() {
+	x := d.x
+	d.m.line("ends", func() (lines [][]string) {
+		for _, e := range x.Ends {
+			lines = append(lines, []string{
+				e.Side, e.How, offsetText(e.At), strconv.FormatInt(e.Request, 10), strconv.FormatInt(e.Response, 10),
+			})
+		}
+		return lines
+	}, func(lines [][]string) error {
+		for _, words := range lines {
+			e, err := parseSideEnd(words)
+			if err != nil {
+				return err
+			}
+			x.Ends = append(x.Ends, e)
+		}
+		return nil
+	})
+}
+
+// parseSideEnd reads the words of a line that says how a side ended its part.
+func parseSideEnd(words []string) (e capture.SideEnd, err error) {
+	if len(words) != 3 && len(words) != 5 {
+		return e, fmt.Errorf("want a side, how it ended, and when; two numbers of bytes may follow")
+	}
+	e.Side, e.How = words[0], words[1]
+	if e.At, err = parseOffset(words[2]); err != nil || len(words) == 3 {
+		return e, err
+	}
+	if e.Request, err = strconv.ParseInt(words[3], 10, 64); err != nil {
+		return e, fmt.Errorf("%q is not a number", words[3])
+	}
+	if e.Response, err = strconv.ParseInt(words[4], 10, 64); err != nil {
+		return e, fmt.Errorf("%q is not a number", words[4])
+	}
+	return e, nil
 }
 
 func (d *describer) notes() {

@@ -76,6 +76,8 @@ import (
 //	state: open, closed or interrupted                        [closed if there is a response or a fault, else open]
 //	ended: OFFSET             [100ms, or 10ms after the last byte; unknown unless closed]
 //	fault: KIND SIDE "DETAIL"                                 [none]
+//	ends: SIDE HOW OFFSET [REQUEST RESPONSE]   how a side ended its part before the answer was complete: fin, half-close,
+//	                          close or reset; bytes of the bodies that had passed; one for a side      [none]
 //	rewrite: PLACE "WAS" "NOW"          may be repeated       [none]
 //	note: "TEXT"                        may be repeated       [none]
 //	lost: NUMBER              bytes lost somewhere in between [0]

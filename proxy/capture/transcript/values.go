@@ -49,21 +49,25 @@ func oneLine(lines [][]string) ([]string, error) {
 }
 
 func metaOffset(m metaIO, key string, p *time.Duration, byDefault time.Duration) {
-	metaValue(m, key, p, byDefault, func(d time.Duration) string {
-		if d == capture.NotKnown {
-			return "unknown"
-		}
-		return d.String()
-	}, func(s string) (time.Duration, error) {
-		if s == "unknown" {
-			return capture.NotKnown, nil
-		}
-		d, err := time.ParseDuration(s)
-		if err != nil {
-			return 0, fmt.Errorf("%q is not an offset such as 12.5ms, nor unknown", s)
-		}
-		return d, nil
-	})
+	metaValue(m, key, p, byDefault, offsetText, parseOffset)
+}
+
+func offsetText(d time.Duration) string {
+	if d == capture.NotKnown {
+		return "unknown"
+	}
+	return d.String()
+}
+
+func parseOffset(s string) (time.Duration, error) {
+	if s == "unknown" {
+		return capture.NotKnown, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not an offset such as 12.5ms, nor unknown", s)
+	}
+	return d, nil
 }
 
 func metaNumber(m metaIO, key string, p *int64, byDefault int64) {

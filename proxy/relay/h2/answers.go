@@ -16,6 +16,10 @@ import (
 type answers struct {
 	*half
 	head []byte // scratch: the head of an answer as the Observer gets it
+
+	unproven   []*stream // whose answer was complete after the client had ended its sending
+	proveUntil time.Time // that the last of them waits
+	refused    bool      // the client takes no more
 }
 
 // fields implements direction.
@@ -135,6 +139,10 @@ func (a *answers) ended(s *stream, trailer []byte) {
 	}
 	s.answerDone = true
 	a.obs.AnswerEnd(s.x, trailer)
+	if s.clientEnded && s.asked && !s.ours {
+		a.waitToProve(s)
+		return
+	}
 	a.endIfDone(s)
 }
 
@@ -154,6 +162,7 @@ func (a *answers) tooSlow(s *stream, content []byte) { a.edited.TooSlow(s.x, con
 
 // woken implements direction.
 func (a *answers) woken(time.Time) bool {
+	a.prove(false)
 	_, idle := a.idle()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,11 +174,14 @@ func (a *answers) unsent(err error) bool {
 	f := relay.TransportError{
 		Kind: relay.KindReset, Side: relay.SideClient, Detail: "while the answer was sent: " + relay.Reason(err),
 	}
+	how := relay.EndReset
+	a.refused = true
 	a.mu.Lock()
 	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
-		f.Kind = relay.KindClientLeft
+		f.Kind, how = relay.KindClientLeft, relay.EndClose
 	}
 	a.mu.Unlock()
+	a.sideEnded(relay.SideClient, how)
 	a.setCause(f)
 	a.endAll(a.reason(f))
 	relay.Reset(a.agent.Conn)
@@ -185,10 +197,11 @@ func (a *answers) failed(err error) {
 	f := relay.TransportError{
 		Kind: relay.KindTruncated, Side: relay.SideAgent, Detail: "connection closed before the answer was complete",
 	}
-	inOrder := errors.Is(err, io.EOF)
+	inOrder, how := errors.Is(err, io.EOF), relay.EndFIN
 	if !inOrder {
-		f.Kind, f.Detail = relay.KindReset, relay.Reason(err)
+		f.Kind, f.Detail, how = relay.KindReset, relay.Reason(err), relay.EndReset
 	}
+	a.sideEnded(relay.SideAgent, how)
 	a.endAll(a.reason(f)) // before the client can notice, and try again
 	a.stopWaiting()
 	if !inOrder {

@@ -84,6 +84,8 @@ type direction interface {
 	failed(err error)
 	// woken is called when a read was interrupted. It returns false to end the half.
 	woken(now time.Time) bool
+	// written says that what was read so far has been written.
+	written()
 	// unsent says that the receiver takes no more, and why. It returns false to end the half.
 	unsent(err error) bool
 }
@@ -203,6 +205,9 @@ func (c *conn) endAll(f relay.TransportError) {
 // there is still of the request: RFC 9113 section 8.1. Clients of gRPC may say only after their message that it was all,
 // and agents may have answered by then, and reset the stream: such a request is complete. The lock of the stream is held.
 func (c *conn) endBroken(s *stream, f relay.TransportError) {
+	if s.unproven {
+		return // the half of the answers ends it
+	}
 	if s.answerDone {
 		if !s.asked && s.message.whole() {
 			s.asked = true
@@ -222,9 +227,7 @@ func (c *conn) reason(f relay.TransportError) relay.TransportError {
 	case c.cause != nil:
 		return *c.cause
 	case c.clientEOF:
-		return relay.TransportError{
-			Kind: relay.KindClientLeft, Side: relay.SideClient, Detail: "connection closed before the answer was complete",
-		}
+		return left
 	}
 	return f
 }

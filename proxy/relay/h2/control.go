@@ -80,6 +80,7 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	h.streamEnded(s, h.from.side, relay.EndReset)
 	h.endBroken(s, f)
 	return !s.ours && !held
 }

@@ -68,6 +68,7 @@ func (h *half) pass() bool {
 	} else {
 		err = out.give()
 	}
+	h.does.written()
 	return (err == nil || h.does.unsent(err)) && !h.over.Load()
 }
 

@@ -105,6 +105,7 @@ type exchange struct {
 	AnswerBody             []byte
 	Answered               bool
 	Upgraded               bool
+	Sides                  []string // what SideEnded was called with
 	Fault                  *relay.TransportError
 	Ended                  bool
 	AnswerPieces, AskPiece int
@@ -188,6 +189,10 @@ func (c *connection) Request(x int, head []byte) {
 		c.t.Errorf("exchange %d was begun twice", x)
 	}
 	c.exchanges[x] = &exchange{Request: string(head)}
+}
+
+func (c *connection) SideEnded(x int, side, how string) {
+	c.tell(x, func(e *exchange) { e.Sides = append(e.Sides, side+" "+how) })
 }
 
 func (c *connection) RequestBody(x int, p []byte) {

@@ -306,6 +306,7 @@ func (r *requests) failed(err error) {
 		r.mu.Lock()
 		r.clientEOF = true
 		r.mu.Unlock()
+		r.sideEnded(relay.SideClient, relay.EndFIN)
 		if agent != nil {
 			relay.CloseWrite(agent)
 			if _, idle := r.idle(); idle {
@@ -317,6 +318,7 @@ func (r *requests) failed(err error) {
 		return
 	}
 	f := relay.TransportError{Kind: relay.KindReset, Side: relay.SideClient, Detail: relay.Reason(err)}
+	r.sideEnded(relay.SideClient, relay.EndReset)
 	r.setCause(f)
 	r.endAll(f)
 	if agent != nil {

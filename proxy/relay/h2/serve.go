@@ -76,7 +76,10 @@ func (c *conn) serve(ctx context.Context) {
 	}
 	up.forwardPreface()
 	c.down.in.Watch(agent)
-	c.reader.Go(c.down.run)
+	c.reader.Go(func() {
+		c.down.run()
+		c.down.does.(*answers).prove(true)
+	})
 	c.up.run()
 }
 
@@ -117,10 +120,10 @@ func (c *conn) shutdown() {
 	c.mu.Lock()
 	agent := c.agent.Conn
 	c.mu.Unlock()
-	stopped := relay.TransportError{Kind: relay.KindShutdown, Side: relay.SideProxy, Detail: "the proxy was stopped"}
-	c.setCause(stopped)
+	f := c.stopCause()
+	c.setCause(f)
 	_, idle := c.idle()
-	c.endAll(stopped)
+	c.endAll(f)
 	c.stopWaiting()
 	if agent != nil {
 		relay.Reset(agent)

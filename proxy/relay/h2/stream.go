@@ -24,8 +24,11 @@ type stream struct {
 	answerDone bool       // the answer is complete
 	faulted    bool       // its fault was reported
 	ended      bool       // Ended was called
-	late       *time.Timer
-	delivery   *delivery // it goes to the receiver of a Route, from where its answer comes, which is ours; nil as a rule
+	unproven   bool       // the answer is complete, and it is not known yet whether the client had left
+
+	clientEnded bool // the client had ended its part before the answer was complete
+	late        *time.Timer
+	delivery    *delivery // it goes to the receiver of a Route, from where its answer comes, which is ours; nil as a rule
 }
 
 // isOurs reports whether the answer of a stream is ours.

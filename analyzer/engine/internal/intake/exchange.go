@@ -28,6 +28,9 @@ type openExchange struct {
 	head     capture.Head          // of the answer, where nobody had parsed it
 	parsed   capture.Parsed        // the same, for its step
 	ending   analysis.StreamEnd    // how it ended
+	client   capture.SideEnd       // how its client ended its part before the answer was complete; zero if it did not
+	toldAt   time.Duration         // when the answer first told how the call came out
+	overAt   time.Duration         // when a stream had told all that its client waits for
 	seeking  bool                  // it is not a call, and its answer may be a card
 	found    *capture.Head         // of an answer that may be one; nil if none has come
 	unseen   bool                  // what followed the answer's head was not observed: an upgrade, or a tunnel
@@ -191,14 +194,15 @@ func maybe0_1(x *analysis.Exchange, p *a2a.Payload) bool {
 	return x.Endpoint == nil || x.Endpoint.Declared.Union(x.Endpoint.Answered).Intersect(later).Empty()
 }
 
-// addEvent remembers one event of a stream.
-func addEvent(s *analysis.Stream, o *analysis.Observation) {
+// addEvent remembers one event of a stream, and reports whether the stream has told all that its client waits for.
+func addEvent(s *analysis.Stream, o *analysis.Observation) bool {
 	a := o.Answer
 	s.Events++
 	s.Dialects = a.Payload.Dialects.NarrowedBy(s.Dialects)
 	unread := a.Err == nil && (a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload)
 	s.Gap = s.Gap || a.Doc.Err != nil || unread
 	s.Over = s.Over || endsStream(&a.Payload)
+	return s.Over
 }
 
 // readInStream reads a flat artifact update in a stream of 1.0 as one that lacks its wrapper: unlike a status update it

@@ -21,6 +21,8 @@ type gathering struct {
 	last  time.Duration                    // the latest offset at which something arrived
 	whole struct{ request, response bool } // ended as their framing says
 	first *firsts                          // nil as long as there are none
+
+	client capture.SideEnd // how its client ended its part; zero if it did not
 }
 
 // firsts is room for the lists of a summary as long as most exchanges have them, made at once.
@@ -92,6 +94,9 @@ func (g *gathering) step(s *capture.Step) {
 		}
 	case capture.Fact:
 		g.Note(&what)
+		if what.End.Side == "client" {
+			g.client = what.End
+		}
 		return
 	case capture.Lost:
 		if what.Reason != "" {
@@ -107,6 +112,9 @@ func (g *gathering) step(s *capture.Step) {
 		g.Gap = max(g.Gap, s.Offset-g.last, 0)
 		g.last = max(g.last, s.Offset)
 	}
+	if g.Took >= 0 {
+		g.Gap = min(g.Gap, g.Took)
+	}
 }
 
 // mayStream reports whether what comes in events is a stream. Over gRPC all answers come so.
@@ -117,6 +125,9 @@ func (g *gathering) close(s *capture.Step, c *capture.Closed) {
 	if c.Interrupted {
 		g.Took, g.Life = capture.NotKnown, capture.StateInterrupted
 		return
+	}
+	if c.Fault != nil && c.Fault.Side == g.client.Side && g.client.At >= 0 && g.client.At < s.Offset {
+		g.Took = g.client.At // what came after that came to nobody
 	}
 	g.Cut = g.Cut || !g.whole.request || g.Status > 0 && !g.whole.response
 }

@@ -247,7 +247,9 @@ func (ob *observer) takeEvent(in *openExchange, o *analysis.Observation) {
 	}
 	ob.answerObjects(in, o, &o.Answer.Payload)
 	ob.payload(in, o, &o.Answer.Payload)
-	addEvent(x.Stream, o)
+	if before := x.Stream.Over; addEvent(x.Stream, o) && !before {
+		in.overAt = in.offset(o)
+	}
 	ob.answerDone(in, o)
 }
 

@@ -22,6 +22,8 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 		return x.Outcome
 	case in.made.is():
 		return analysis.Outcome{}
+	case in.toldTooLate(closed):
+		return in.outcomeOfLate(closed)
 	case closed.Fault != nil && !x.Ended && !in.answeredWhole():
 		return in.faulted(closed.Fault)
 	case x.Ended && !in.ended() && !in.gap && !in.answeredWhole():
@@ -101,7 +103,7 @@ func (in *openExchange) answered(o *analysis.Observation) {
 	now := outcomeOf(o)
 	in.said(o, now)
 	if now.Known() && (!in.X.Outcome.Known() || !now.Succeeded) {
-		in.X.Outcome = now
+		in.X.Outcome, in.toldAt = now, in.offset(o)
 	}
 }
 

@@ -154,6 +154,9 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 		}
 		in.noSign = in.noSign || what.Note == capture.NoSign
 		in.noteUnreadable(what.Note)
+		if what.End.Side == "client" {
+			in.client = what.End
+		}
 		if made, ok := strings.CutPrefix(what.Note, capture.FaultMadeHere); ok {
 			r.faultMade(in, made)
 		}
@@ -245,8 +248,13 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	}
 	if in.X.Stream != nil {
 		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown" || in.made.ends()
-		end := analysis.StreamEnd{Clean: in.ended() && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: at(in.X, s)}
+		end := analysis.StreamEnd{
+			Clean: in.ended() && c.Fault == nil && !cut && in.client.Side == "",
+			Fault: c.Fault, Open: cut, At: at(in.X, s), ClientEnded: in.client.Side != "",
+		}
 		switch {
+		case end.ByClient() && in.client.Side != "" && in.client.At >= 0:
+			end.At = at(in.X, capture.Step{Offset: in.client.At})
 		case in.X.Ended:
 			end.At = in.endedAt
 		case end.Open && end.At.IsZero():
@@ -256,6 +264,7 @@ func (r *Reader) closed(in *openExchange, s capture.Step, c capture.Closed) {
 	}
 	r.undelivered(in, s)
 	in.X.Outcome = in.finalOutcome(&c)
+	in.gathered.LeftEarly = in.leftEarly(&c)
 	if c.Fault != nil && c.Fault.Side == "client" && in.task != "" {
 		r.givenUp.named(in.task, true)
 	}

@@ -29,6 +29,7 @@ var Endings = rule.Family{
 	streamFinalActiveState,
 	streamTruncated,
 	streamEmpty,
+	streamSilent,
 	streamStillOpen,
 )
 
@@ -336,6 +337,36 @@ promises later events only; a last event without its blank line, which is anothe
 					analysis.QuoteText(s.ErrorData)
 			}
 			p.Report(p.Place, seen, "expected a Task, a Message or an error", analysis.AtMost(worst))
+		}
+	},
+}
+
+// longSilence is how long a stream may send no event before a client that leaves it says something of the agent.
+const longSilence = time.Second
+
+var streamSilent = &analysis.Rule{
+	ID:     "stream-silent",
+	Title:  "stream sent nothing until its client left",
+	Level:  analysis.Advice,
+	Needs:  []*analysis.Tracker{stream.Tracker},
+	Cites:  rule.Cite("7.2", rule.Before1...).And("3.1.2", a2a.V1_0),
+	Stands: "0.1.0:826 0.2.6:517 0.3.0:726 1.0.1:206",
+	Doc: `The agent opened a stream and sent no event for a second or more, until the client left. The client cannot tell
+an agent that works from one that hangs.`,
+	Fix: `Send the Task as the first event, before the work begins, and a status update now and then while it goes on. Look
+for a handler that waits for something after it has sent the head.`,
+	Silent: `Clients that left earlier, or after an event; 0.x resubscriptions, which promise later events only; streams
+that the agent, a fault or the recording ended, of which other rules speak.`,
+	Check: func(p *analysis.Pass) {
+		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
+		if p.End.Fault == nil || p.End.Fault.Side != "client" || s.Gap || x.Cut || x.Response.Status != 200 ||
+			!x.Call.Operation.Streams() || mayRepeatEvents(p) || p.End.At.IsZero() || x.Started.IsZero() {
+			return
+		}
+		p.Applied()
+		if open := p.End.At.Sub(x.Started); s.Events == 0 && open >= longSilence {
+			p.Report(p.Place, fmt.Sprintf("the stream sent no event in %.1f s, then its client left", open.Seconds()),
+				"expected a Task, a Message or an error as the first event")
 		}
 	},
 }

@@ -34,6 +34,25 @@ type Extra struct {
 	Response *ExtraMessage `json:"response,omitzero"`
 	Notes    []string      `json:"notes,omitzero"`
 	Lost     int64         `json:"lost,omitzero"`
+	Ends     []SideEnd     `json:"ends,omitzero"`
+}
+
+// A SideEnd is a capture.SideEnd.
+type SideEnd struct {
+	Side     string   `json:"side"`
+	How      string   `json:"how"`
+	AtMs     *float64 `json:"atMs,omitzero"`
+	Request  int64    `json:"request,omitzero"`
+	Response int64    `json:"response,omitzero"`
+}
+
+// SideEndsOf returns how the sides of an exchange ended their part.
+func SideEndsOf(x *capture.Exchange) []SideEnd {
+	var ends []SideEnd
+	for _, e := range x.Ends {
+		ends = append(ends, SideEnd{e.Side, e.How, Milliseconds(e.At), e.Request, e.Response})
+	}
+	return ends
 }
 
 // An ExtraMessage is what the formats cannot say of a message.
@@ -138,6 +157,11 @@ func IsStream(h *capture.Head) bool { return h.Fields.MediaType() == "text/event
 // ApplyMessages puts what was recorded of the messages into them.
 func (m *Extra) ApplyMessages(x *capture.Exchange) {
 	x.Notes, x.Lost = m.Notes, m.Lost
+	for _, e := range m.Ends {
+		x.Ends = append(x.Ends, capture.SideEnd{
+			Side: e.Side, How: e.How, At: Duration(e.AtMs), Request: e.Request, Response: e.Response,
+		})
+	}
 	if r := m.Request; r != nil {
 		x.Request.Head = r.apply(x.Request.Head, &x.Request.Body, &x.Request.Trailer, false)
 	}

@@ -137,6 +137,13 @@ func (e *Encoder) fact(f *capture.Fact) {
 	}
 	e.Text(f.Note)
 	e.Flag(f.Replayed)
+	if f.End.Side != "" {
+		e.Text(f.End.Side)
+		e.Text(f.End.How)
+		e.Signed(int64(f.End.At))
+		e.Signed(f.End.Request)
+		e.Signed(f.End.Response)
+	}
 }
 
 func (e *Encoder) closed(c *capture.Closed) {
@@ -220,7 +227,7 @@ func Weight(s *capture.Step) int {
 		for _, r := range what.Rewrites {
 			n += fixed + len(r.Place) + len(r.Was) + len(r.Now)
 		}
-		n += len(what.Note) + textSize(&what.Client)
+		n += len(what.Note) + textSize(&what.Client) + len(what.End.Side) + len(what.End.How)
 	case capture.Closed:
 		if what.Fault != nil {
 			n += len(what.Fault.Kind) + len(what.Fault.Side) + len(what.Fault.Detail)

@@ -136,7 +136,22 @@ func (d *Decoder) fact() capture.Fact {
 	}
 	f.Note = d.Text()
 	f.Replayed = d.Flag()
+	f.End = d.sideEnd()
 	return f
+}
+
+// sideEnd takes how a side ended its part, which stands at the end of a fact that says so.
+func (d *Decoder) sideEnd() capture.SideEnd {
+	if d.Err != nil || len(d.B) == 0 {
+		return capture.SideEnd{}
+	}
+	e := capture.SideEnd{
+		Side: d.name(), How: d.name(), At: time.Duration(d.Signed()), Request: d.Signed(), Response: d.Signed(),
+	}
+	if e.Side == "" {
+		d.Fail(ErrDamaged)
+	}
+	return e
 }
 
 func (d *Decoder) closed() capture.Closed {

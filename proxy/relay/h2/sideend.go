@@ -1,0 +1,91 @@
+package h2
+
+import (
+	"time"
+
+	"a2atap/proxy/relay"
+)
+
+// leftEarly is what is seen of a client that leaves.
+const leftEarly = "connection closed before the answer was complete"
+
+// left is the fault of streams whose client has ended its connection.
+var left = relay.TransportError{Kind: relay.KindClientLeft, Side: relay.SideClient, Detail: leftEarly}
+
+// provePause is how long after an answer the client's side is looked at again.
+const provePause = 50 * time.Millisecond
+
+// sideEnded reports that a side has ended its part in all streams whose answer is not complete.
+func (c *conn) sideEnded(side, how string) {
+	for _, s := range c.all(0) {
+		s.mu.Lock()
+		c.streamEnded(s, side, how)
+		s.mu.Unlock()
+	}
+}
+
+// streamEnded reports that a side has ended its part in a stream, unless its answer is complete. The lock of the stream
+// is held.
+func (c *conn) streamEnded(s *stream, side, how string) {
+	if s.ended || s.answerDone && !s.unproven {
+		return
+	}
+	s.clientEnded = s.clientEnded || side == relay.SideClient
+	c.obs.SideEnded(s.x, side, how)
+}
+
+// written implements direction.
+func (r *requests) written() {}
+
+// written implements direction: it ends the streams of which it is known now whether their client had left.
+func (a *answers) written() { a.prove(false) }
+
+// prove ends the streams that wait to know whether their client had left: with last all of them, else those of which it
+// is known.
+func (a *answers) prove(last bool) {
+	if len(a.unproven) == 0 {
+		return
+	}
+	t := relay.Refused
+	if !a.refused {
+		t = relay.TakingOf(a.client.Conn)
+	}
+	if t == relay.TakingUnknown && !last && time.Now().Before(a.proveUntil) {
+		a.wakeAt(time.Now().Add(provePause))
+		return
+	}
+	for _, s := range a.unproven {
+		s.mu.Lock()
+		var f *relay.TransportError
+		switch t {
+		case relay.Refused:
+			f = &left
+			a.streamEnded(s, relay.SideClient, relay.EndClose)
+		case relay.Taken:
+			a.streamEnded(s, relay.SideClient, relay.EndHalfClose)
+		case relay.TakingUnknown:
+		}
+		a.end(s, f)
+		s.mu.Unlock()
+	}
+	a.unproven = a.unproven[:0]
+}
+
+// waitToProve keeps a stream whose answer is complete until it is known whether its client had left. The lock of the
+// stream is held.
+func (a *answers) waitToProve(s *stream) {
+	s.unproven = true
+	a.unproven = append(a.unproven, s)
+	a.proveUntil = time.Now().Add(relay.LingerTime)
+}
+
+// stopCause returns why streams are not finished that are open when the context of Serve ends. A client that had ended
+// its connection had left them: without it, it cannot allow the rest of an answer.
+func (c *conn) stopCause() relay.TransportError {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.clientEOF {
+		return left
+	}
+	return relay.TransportError{Kind: relay.KindShutdown, Side: relay.SideProxy, Detail: "the proxy was stopped"}
+}
