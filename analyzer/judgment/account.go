@@ -90,7 +90,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	calls := s.Batch
 	if len(calls) == 0 {
 		calls = []summary.Member{{
-			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: failureText(s),
+			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: s.FailureText(),
 		}}
 		if len(s.Errors) > 0 {
 			calls[0].Error, calls[0].Code = s.Errors[0].Name, s.Errors[0].CodeText()
@@ -250,7 +250,7 @@ func (a *Account) seenEnded(s *summary.Summary) bool {
 
 // askedAfter notes that somebody learns more of a task whose stream had ended. Who gets an error learns nothing.
 func (a *Account) askedAfter(s *summary.Summary) {
-	if a.left == nil || s.Call && len(s.Batch) == 0 && s.Outcome.Failure != "" {
+	if a.left == nil || s.Call && s.Outcome.Failure != "" {
 		return
 	}
 	for _, id := range s.Tasks {
@@ -295,19 +295,6 @@ func (a *Account) hasShown(agent, task string) bool {
 	return shown
 }
 
-// failureText returns what the error of a failed call says, in its own words.
-func failureText(s *summary.Summary) string {
-	for i := range s.Errors {
-		if s.Errors[i].Message != "" {
-			return s.Errors[i].Message
-		}
-	}
-	if s.Fault != nil {
-		return s.Fault.Detail
-	}
-	return s.Said
-}
-
 // Close ends the account: no exchange follows. It returns what that changes of the calls of links.
 func (a *Account) Close() []Calls {
 	var changes []Calls
@@ -320,7 +307,7 @@ func (a *Account) Close() []Calls {
 		}
 	}
 	a.hooks = nil
-	if gap := a.worked.atWork(); gap.Count > 0 {
+	for _, gap := range a.worked.unended() {
 		a.gaps = addGap(a.gaps, gap)
 	}
 	a.told.all(a.hasShown, func(f FailedCalls, unheeded bool) {
