@@ -93,7 +93,7 @@ func feed(
 		}
 		if !follow {
 			info, err := src.Info(ctx)
-			return info.Live, err
+			return info.Provisional(), err
 		}
 		switch err := src.Wait(ctx, next); {
 		case errors.Is(err, capture.ErrEnded):

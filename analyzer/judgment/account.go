@@ -101,7 +101,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	calls := s.Batch
 	if len(calls) == 0 {
 		calls = []summary.Member{{
-			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: withCredentials(s, failureText(s)),
+			Asked: s.Asked, Operation: s.Operation, Task: s.Task, Outcome: s.Outcome, Text: withCredentials(s, s.FailureText()),
 		}}
 		if len(s.Errors) > 0 {
 			calls[0].Error, calls[0].Code = s.Errors[0].Name, s.Errors[0].CodeText()
@@ -257,7 +257,7 @@ func (a *Account) seenEnded(s *summary.Summary) bool {
 
 // askedAfter notes that somebody learns more of a task whose stream had ended. Who gets an error learns nothing.
 func (a *Account) askedAfter(s *summary.Summary) {
-	if a.left == nil || s.Call && len(s.Batch) == 0 && s.Outcome.Failure != "" {
+	if a.left == nil || s.Call && s.Outcome.Failure != "" {
 		return
 	}
 	for _, id := range s.Tasks {
@@ -302,19 +302,6 @@ func (a *Account) hasShown(agent, task string) bool {
 	return shown
 }
 
-// failureText returns what the error of a failed call says, in its own words.
-func failureText(s *summary.Summary) string {
-	for i := range s.Errors {
-		if s.Errors[i].Message != "" {
-			return s.Errors[i].Message
-		}
-	}
-	if s.Fault != nil {
-		return s.Fault.Detail
-	}
-	return s.Said
-}
-
 // withCredentials returns what the error of a failed call says, and whether the call had credentials if that is why it was
 // refused.
 func withCredentials(s *summary.Summary, text string) string {
@@ -333,7 +320,7 @@ func (a *Account) Close() []Calls {
 	}
 	changes = append(changes, a.sent.calls()...)
 	a.sent = deliveries{}
-	if gap := a.worked.atWork(); gap.Count > 0 {
+	for _, gap := range a.worked.unended() {
 		a.gaps = addGap(a.gaps, gap)
 	}
 	a.told.all(a.hasShown, func(f FailedCalls, unheeded bool) {

@@ -58,7 +58,7 @@ func (d *deliveries) take(s *summary.Summary) {
 	}
 	f := FailedCalls{
 		Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: s.Operation.String(),
-		Error: s.Outcome.Failure, Text: cmp.Or(failureText(s), http.StatusText(s.Status)), Count: 1,
+		Error: s.Outcome.Failure, Text: cmp.Or(s.FailureText(), http.StatusText(s.Status)), Count: 1,
 	}
 	if d.attempts == maxSent {
 		d.others.add(f)

@@ -100,6 +100,7 @@ type NotSeen struct {
 	Why      string
 	Exchange uint64 // the first one; 0 if there is none
 	Count    int
+	Decides  bool // it makes a verdict incomplete by itself
 }
 
 // String returns it as people read it.

@@ -30,8 +30,8 @@ func TestVerdict(t *testing.T) {
 		{
 			"below the gate",
 			judgment.Counts{Exchanges: 1, Judged: 1},
-			warned, analysis.Error, judgment.StatusClean,
-			"clean: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+			warned, analysis.Error, judgment.StatusWarnings,
+			"warnings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
 		},
 		{
 			"at the gate",
@@ -66,8 +66,8 @@ func TestVerdict(t *testing.T) {
 		{
 			"a gate above all",
 			judgment.Counts{Exchanges: 1, Judged: 1},
-			failed, analysis.Error + 1, judgment.StatusClean,
-			"clean: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged",
+			failed, analysis.Error + 1, judgment.StatusFindings,
+			"findings: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged",
 		},
 	}
 	for _, test := range tests {

@@ -27,6 +27,20 @@ type work struct {
 	bad  bool   // it has ended badly
 	over bool   // it has ended, or how it goes on is told elsewhere
 	at   uint64 // the exchange that showed it at work last, and not in a stream, of which LeftAtWork tells; 0 if none did
+	// the exchange that showed it last, waiting for its client, and for what; 0 if it does not wait, or its client has sent
+	// another message to it since
+	waitsAt  uint64
+	waitsFor a2a.State
+}
+
+// wait notes whether the task waits for its client after an exchange that is about it.
+func (t *work) wait(s *summary.Summary, id string) {
+	switch {
+	case id == s.Task && s.State.Interrupted():
+		t.waitsAt, t.waitsFor = s.Seq, s.State
+	case s.Operation.Sends(), len(s.States) > 0:
+		t.waitsAt = 0
+	}
 }
 
 // An early is what a notification has told before the call was over that its task came of.
@@ -143,6 +157,7 @@ func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 		if task.at = 0; s.State.Active() && !s.Stream && id == s.Task {
 			task.at = s.Seq
 		}
+		task.wait(s, id)
 	}
 	for _, id := range s.Tasks {
 		note(id)
@@ -152,21 +167,41 @@ func (w *workedOn) goesOn(agent string, s *summary.Summary) {
 	}
 }
 
-// atWork returns what is not seen of tasks that were at work when they were shown last.
-func (w *workedOn) atWork() (gap NotSeen) {
+// unended returns what is not seen of tasks that were at work when they were shown last, or waited for input or a login
+// that their client has not given.
+func (w *workedOn) unended() (gaps []NotSeen) {
 	if w.tasks == nil {
-		return gap
+		return nil
 	}
+	reasons := []string{
+		"at work when last shown", "waiting for input when last shown, which no one gave",
+		"waiting for a login when last shown, which no one gave",
+	}
+	found := make([]NotSeen, len(reasons))
 	for _, task := range w.tasks.All() {
-		if task.over || task.at == 0 {
+		i, at := 0, task.at
+		switch {
+		case task.over:
 			continue
+		case task.waitsAt == 0:
+		case task.waitsFor == a2a.AuthRequired:
+			i, at = 2, task.waitsAt
+		default:
+			i, at = 1, task.waitsAt
 		}
-		if gap.Count++; gap.Exchange == 0 || task.at < gap.Exchange {
-			gap.Exchange = task.at
+		if gap := &found[i]; at != 0 {
+			if gap.Count++; gap.Exchange == 0 || at < gap.Exchange {
+				gap.Exchange = at
+			}
 		}
 	}
-	gap.What, gap.Why = "the end of "+analysis.Plural(gap.Count, "task"), "at work when last shown"
-	return gap
+	for i, gap := range found {
+		if gap.Count > 0 {
+			gap.What, gap.Why = "the end of "+analysis.Plural(gap.Count, "task"), reasons[i]
+			gaps = append(gaps, gap)
+		}
+	}
+	return gaps
 }
 
 // sent returns how many messages were answered without telling of a task, or in a batch, where the summary does not say

@@ -114,7 +114,8 @@ func TestTasksFailing(t *testing.T) {
 		{[]a2a.State{failed, message, message}, judgment.StatusNoViolation},
 		{[]a2a.State{failed, a2a.Working, a2a.InputRequired}, judgment.StatusNoViolation},
 		{[]a2a.State{done, a2a.Working}, judgment.StatusNoViolation},
-		{[]a2a.State{done, a2a.InputRequired}, judgment.StatusClean},
+		{[]a2a.State{done, a2a.InputRequired}, judgment.StatusNoViolation},
+		{[]a2a.State{done, a2a.AuthRequired}, judgment.StatusNoViolation},
 	} {
 		r := &judgment.Result{}
 		for i, state := range test.states {
@@ -166,7 +167,45 @@ func TestTasksLeftAtWork(t *testing.T) {
 			[]summary.Summary{working, shows(get, "t1", a2a.Completed, ""), shows(get, "t1", a2a.Working, "")},
 			"",
 		},
-		{"waits", []summary.Summary{working, shows(get, "t1", a2a.InputRequired, "")}, ""},
+		{
+			"waits for input",
+			[]summary.Summary{working, shows(get, "t1", a2a.InputRequired, "")},
+			"not seen: the end of 1 task: waiting for input when last shown, which no one gave",
+		},
+		{
+			"waits for logins and input",
+			[]summary.Summary{
+				shows(send, "t1", a2a.AuthRequired, ""), shows(send, "t2", a2a.AuthRequired, ""),
+				shows(a2a.SendStreamingMessage, "t3", a2a.InputRequired, ""),
+			},
+			"not seen: the end of 1 task: waiting for input when last shown, which no one gave, " +
+				"the end of 2 tasks: waiting for a login when last shown, which no one gave",
+		},
+		{
+			"polled in vain",
+			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), failing(call(get, "t1"), a2a.InternalError, "boom")},
+			"not seen: the end of 1 task: waiting for input when last shown, which no one gave",
+		},
+		{
+			"given, and refused",
+			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), shows(send, "t1", a2a.NoState, "")},
+			"",
+		},
+		{
+			"given",
+			[]summary.Summary{shows(send, "t1", a2a.AuthRequired, ""), shows(get, "t1", a2a.Completed, "")},
+			"",
+		},
+		{
+			"given, and at work",
+			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), shows(send, "t1", a2a.Working, "")},
+			"not seen: the end of 1 task: at work when last shown",
+		},
+		{
+			"canceled",
+			[]summary.Summary{shows(send, "t1", a2a.InputRequired, ""), shows(a2a.CancelTask, "t1", a2a.Canceled, "")},
+			"",
+		},
 		{"listed", []summary.Summary{working, listed}, ""},
 		{"notified", []summary.Summary{working, notified}, ""},
 		{"notified before", []summary.Summary{notified, working}, ""},

@@ -12,19 +12,21 @@ import (
 // Status is the verdict in one word.
 type Status string
 
-// The verdicts. Each answers three questions, in this order: was all seen that passed, did the calls work, and was it
-// right? StatusClean is said only if all three are answered with yes.
+// The verdicts. Each answers three questions: was all traffic seen, did the calls and tasks work, and was it right?
+// StatusClean answers all three with yes. If several apply, the first in this order is the verdict: findings, failing,
+// nothing, incomplete, warnings, no violation, clean.
 const (
-	StatusClean       Status = "clean"
-	StatusNoViolation Status = "no violation" // nothing was found, but something failed, or was not seen
-	StatusFindings    Status = "findings"
-	StatusFailing     Status = "failing" // at least half of the calls of a link failed, or of its tasks
-	StatusNothing     Status = "nothing" // nothing was judged
-	// at least half of a link was not seen, or nobody knows what: a counted loss, a recorder that was killed
-	StatusIncomplete Status = "incomplete"
+	StatusFindings Status = "findings" // rules were broken at or above the gate
+	StatusFailing  Status = "failing"  // at least half of the calls of a link failed, or of its tasks
+	StatusNothing  Status = "nothing"  // nothing was judged
+	// at least half of a link was not seen, or its calls have no known outcome; a counted loss; a killed recorder
+	StatusIncomplete  Status = "incomplete"
+	StatusWarnings    Status = "warnings"     // rules were broken at warning, below the gate
+	StatusNoViolation Status = "no violation" // no rule was broken above note, but something failed, or was not seen
+	StatusClean       Status = "clean"        // all traffic was seen, all calls and tasks worked, no rule was broken above note
 )
 
-// Proved reports whether the verdict says something of the traffic: that it is clean, what was found, or what failed.
+// Proved reports whether the verdict proves something of the traffic.
 func (s Status) Proved() bool { return s != StatusNothing && s != StatusIncomplete }
 
 // A Verdict sums a result up.
@@ -53,18 +55,28 @@ type Verdict struct {
 	Unheard   []analysis.Link // on which webhooks were configured whose notifications went past the recorder
 	Critical  Critical        // agents that were missing
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
+	Nothing   string          // why nothing was chosen of what was judged; empty if something was
+	Live      bool            // the recording continues
+	Exit      Exit            // what the verdict means to the caller of a check
+
+	gate     Gate
+	captures []string
 }
 
-// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a link at least
-// half of whose calls or tasks failed makes it StatusFailing. It is StatusIncomplete after a counted loss, after the
-// end of a recorder that was killed, where at least half of a link was not seen, where a client called nobody and
-// asked for the card of an agent that nobody called or that it cannot use, and where nobody knows how the calls of a
-// link came out.
-func (r *Result) Verdict(gate analysis.Severity) Verdict {
+// Verdict sums the result up under a gate with that severity; see Judge.
+func (r *Result) Verdict(gate analysis.Severity) Verdict { return r.Judge(Gate{Severity: gate}) }
+
+// Judge sums the result up. A finding at or above the gate makes the status StatusFindings, and so does an error where
+// no severity reaches the gate. Without one, a link at least half of whose calls or tasks failed makes it
+// StatusFailing. It is StatusIncomplete after a counted loss, after the end of a recorder that was killed, where at
+// least half of a link was not seen, where a client called nobody and asked for the card of an agent that nobody called
+// or that it cannot use, and where nobody knows how the calls of a link came out.
+func (r *Result) Judge(gate Gate) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
-		Insecure: r.Insecure, NotSeen: slices.Clone(r.NotSeen),
+		Insecure: r.Insecure, NotSeen: slices.Clone(r.NotSeen), Nothing: r.Nothing, Live: r.Live,
+		gate: gate, captures: r.Captures,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[analysis.Note], r.Found[analysis.Warning], r.Found[analysis.Error]
 	works := make(map[analysis.Link]bool)
@@ -98,33 +110,52 @@ func (r *Result) Verdict(gate analysis.Severity) Verdict {
 		}
 	}
 	idle, alone := r.idle()
+	for i := range idle {
+		idle[i].Decides = alone
+	}
 	v.NotSeen = append(v.NotSeen, idle...)
 	for i := range v.Blind {
 		if c := &v.Blind[i]; c.foreign() {
 			v.NotSeen = append(v.NotSeen, NotSeen{
-				What: "most of " + someLinks([]analysis.Link{c.Link}), Why: "of no protocol that is known here", Count: c.Foreign,
+				What: "most of " + nameOf(c), Why: "of no protocol that is known here", Count: c.Foreign,
 			})
 		}
 	}
-	gated := false
-	for s := gate; s <= analysis.Error; s++ {
-		gated = gated || r.Found[s] > 0
-	}
-	switch {
-	case gated:
-		v.Status = StatusFindings
-	case len(v.Failing) > 0:
-		v.Status = StatusFailing
-	case v.Judged == 0 && len(v.Blind) == 0:
-		v.Status = StatusNothing
-	case v.Lost > 0, len(v.Crashes) > 0, len(v.Unproved) > 0, len(v.Blind) > 0, alone:
-		v.Status = StatusIncomplete
-	case v.Calls.Failed > 0, v.Calls.TasksFailed > 0, v.Calls.Unknown() > 0, len(v.NotSeen) > 0, len(v.Unheard) > 0:
-		v.Status = StatusNoViolation
-	default:
-		v.Status = StatusClean
-	}
+	v.Status, v.Exit = v.status(r), v.exit(r, gate)
 	return v
+}
+
+// status returns the verdict in one word. Errors are findings also where no finding fails the check.
+func (v *Verdict) status(r *Result) Status {
+	switch {
+	case r.gates(min(v.gate.Severity, analysis.Error)):
+		return StatusFindings
+	case len(v.Failing) > 0:
+		return StatusFailing
+	case v.empty():
+		return StatusNothing
+	case v.incomplete():
+		return StatusIncomplete
+	case v.Warnings > 0:
+		return StatusWarnings
+	case v.Calls.Failed > 0, v.Calls.TasksFailed > 0, v.Incomplete():
+		return StatusNoViolation
+	}
+	return StatusClean
+}
+
+// empty reports whether nothing was judged.
+func (v *Verdict) empty() bool { return v.Judged == 0 && len(v.Blind) == 0 }
+
+// incomplete reports whether what is missing outweighs the rest.
+func (v *Verdict) incomplete() bool {
+	return v.Lost > 0 || len(v.Crashes) > 0 || len(v.Unproved) > 0 || len(v.Blind) > 0 ||
+		slices.ContainsFunc(v.NotSeen, func(n NotSeen) bool { return n.Decides })
+}
+
+// Incomplete reports whether something is known to be missing: traffic, or the outcome of calls.
+func (v *Verdict) Incomplete() bool {
+	return v.Lost > 0 || len(v.Crashes) > 0 || v.Calls.Unknown() > 0 || len(v.NotSeen) > 0 || len(v.Unheard) > 0
 }
 
 // idle returns what is not known of clients that asked for a card and called nobody: whether they went elsewhere, or
@@ -300,13 +331,13 @@ func (v Verdict) found() string {
 			analysis.Plural(v.Exchanges, "exchange"), v.Judged)
 	}
 	if v.Made > 0 {
-		text += ", " + analysis.Plural(v.Made, "exchange") + " with faults made here, whose answers are not judged"
+		text += ", " + v.madeText()
 	}
 	if v.Forgotten > 0 {
-		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
+		text += ", " + v.forgottenText()
 	}
 	if v.Baselined > 0 {
-		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
+		text += ", " + v.baselinedText()
 	}
 	return text
 }

@@ -421,7 +421,7 @@ func (r *Reading) Complete(ctx context.Context, src capture.Source) (*judgment.R
 	if err != nil {
 		return nil, err
 	}
-	result.Captures, result.Live = []string{info.Name}, info.Live
+	result.Captures, result.Live = []string{info.Name}, info.Provisional()
 	result.Note(info)
 	// There may be hundreds of thousands: they are put where they stay, and what many of them say stands once.
 	result.Findings = make([]analysis.Finding, 0, min(r.Head().Findings, maxPresized))

@@ -2,29 +2,70 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
-	"a2atap/analyzer/report/junit"
 	"a2atap/analyzer/report/markup"
 )
 
 // maxCalls bounds the groups of failed calls that a report for people names.
 const maxCalls = 50
 
-// answersText says what was not seen, which calls failed or were refused, and which tasks failed: the two questions
-// before that for rules.
-func answersText(b *strings.Builder, v judgment.Verdict) {
-	if len(v.NotSeen) > 0 {
-		b.WriteString("not seen\n")
-		for i := range v.NotSeen {
-			fmt.Fprintf(b, "  %s%s\n", &v.NotSeen[i], from(v.NotSeen[i].Exchange))
+// A section is the statements of a verdict that a report for people has under one heading.
+type section struct {
+	Head       string
+	statements []judgment.Statement
+}
+
+// sections returns the statements under their headings, but those about subjects that the report shows as tables. It
+// leaves out headings without statements.
+func sections(list []judgment.Statement, tables ...judgment.Subject) []section {
+	all := []section{{Head: "not seen"}, {Head: "calls and tasks"}, {Head: "the record"}}
+	for _, s := range list {
+		if !slices.Contains(tables, s.Subject) {
+			one := &all[s.Subject.Group()]
+			one.statements = append(one.statements, s)
 		}
+	}
+	return slices.DeleteFunc(all, func(s section) bool { return len(s.statements) == 0 })
+}
+
+// Title returns the heading as one of a page.
+func (s section) Title() string { return title(s.Head) }
+
+// Lines returns the statements, each with the first exchange that it is about.
+func (s section) Lines() []string {
+	lines := make([]string, 0, len(s.statements))
+	for _, one := range s.statements {
+		lines = append(lines, one.String())
+	}
+	return lines
+}
+
+// callTables are the subjects that reports show as lists or tables of their own.
+var callTables = []judgment.Subject{
+	judgment.AboutFailed, judgment.AboutRefused, judgment.AboutTasks, judgment.AboutKnown,
+}
+
+// answersText states the verdict: what was not seen, which calls failed or were refused, which tasks failed, and what
+// else there is to know of the record.
+func answersText(b *strings.Builder, r *Report) {
+	v := r.verdict()
+	for _, s := range sections(r.statements(), callTables...) {
+		b.WriteString(s.Head + "\n")
+		for _, line := range s.Lines() {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	if r.Tests != nil {
+		return
 	}
 	callsText(b, "failed calls", v.Failed)
 	callsText(b, "refused calls", v.Refused)
 	callsText(b, "failed tasks", v.Tasks)
+	callsText(b, "accepted failures", v.Known)
 }
 
 func callsText(b *strings.Builder, head string, list []judgment.FailedCalls) {
@@ -41,28 +82,23 @@ func callsText(b *strings.Builder, head string, list []judgment.FailedCalls) {
 	}
 }
 
-// from says with which exchange something begins, as the end of a line.
-func from(exchange uint64) string {
-	if exchange == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (from %d)", exchange)
-}
-
-// mdAnswers is answersText as tables.
-func mdAnswers(b *strings.Builder, v judgment.Verdict) {
-	if len(v.NotSeen) > 0 {
-		rows := [][]string{{"Not seen", "Why", "How often", "First"}}
-		for i := range v.NotSeen {
-			n := &v.NotSeen[i]
-			rows = append(rows, []string{markup.Text(n.What), markup.Text(n.Why), fmt.Sprint(n.Count), exchangeOrDash(n.Exchange)})
+// mdAnswers is answersText as lists and tables.
+func mdAnswers(b *strings.Builder, r *Report) {
+	v := r.verdict()
+	for _, s := range sections(r.statements(), callTables...) {
+		fmt.Fprintf(b, "## %s\n\n", s.Title())
+		for _, line := range s.Lines() {
+			b.WriteString("- " + markup.Text(line) + "\n")
 		}
-		b.WriteString("## Not seen\n\n")
-		markup.Table(b, rows)
+		b.WriteString("\n")
+	}
+	if r.Tests != nil {
+		return
 	}
 	mdFailedCalls(b, "Failed calls", v.Failed)
 	mdFailedCalls(b, "Refused calls", v.Refused)
 	mdFailedCalls(b, "Failed tasks", v.Tasks)
+	mdFailedCalls(b, "Accepted failures", v.Known)
 }
 
 func mdFailedCalls(b *strings.Builder, head string, list []judgment.FailedCalls) {
@@ -109,6 +145,22 @@ type FailedCall struct {
 	Rules []string `json:"rules,omitempty"` // whose findings stand in their exchanges
 }
 
+// A Statement is one sentence of the verdict, as JSON.
+type Statement struct {
+	Subject  string `json:"subject"` // such as "lost", "crash" or "failed-calls"
+	Text     string `json:"text"`
+	Exchange uint64 `json:"exchange,omitempty"` // the first one that it is about
+	Exit     int    `json:"exit,omitempty"`     // the exit status that it alone makes: 1 or 4; absent if it only informs
+}
+
+func jsonStatements(list []judgment.Statement) []Statement {
+	out := []Statement{}
+	for _, s := range list {
+		out = append(out, Statement{string(s.Subject), s.Text, s.Exchange, s.Exit.Status()})
+	}
+	return out
+}
+
 // A NotSeen is something that was not seen, as JSON.
 type NotSeen struct {
 	What  string `json:"what"`
@@ -134,26 +186,4 @@ func jsonNotSeen(list []judgment.NotSeen) []NotSeen {
 		gaps = append(gaps, NotSeen{analysis.Clean(list[i].What), analysis.Clean(list[i].Why), list[i].Count})
 	}
 	return gaps
-}
-
-// junitCalls returns the case that says how the calls of a link came out: it has failed where at least half of them did,
-// or where one is to fail the check.
-func (r *Report) junitCalls(c *judgment.Calls, name string, failed []judgment.FailedCalls) junit.Case {
-	var lines strings.Builder
-	for i := range failed {
-		if f := &failed[i]; f.Link == c.Link {
-			lines.WriteString(f.String() + "\n")
-		}
-	}
-	one := junit.Case{Name: strings.TrimSpace("calls " + name), Class: "a2atap.outcome"}
-	if c.Failing() || r.Calls && c.New() > 0 {
-		text := c.String()
-		if !c.Proved() {
-			text = "no call succeeded: " + text
-		}
-		one.Failure = &junit.Message{Message: text, Type: "outcome", Text: lines.String()}
-		return one
-	}
-	one.Out = c.String() + "\n" + lines.String()
-	return one
 }

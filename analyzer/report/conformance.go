@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/judgment"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // A Conformance is the conformance report of one agent, made from what was observed of it.
@@ -24,14 +25,37 @@ type Conformance struct {
 	link string // the agent's name in links
 }
 
-// A ConformanceSummary counts results.
+// A ConformanceSummary counts the results of all categories by their status.
 type ConformanceSummary struct {
 	Total        int `json:"total"`
 	Passed       int `json:"passed"`
-	Failed       int `json:"failed"`
+	Failed       int `json:"failed"` // the critical ones included
 	Skipped      int `json:"skipped"`
 	Inconclusive int `json:"inconclusive,omitempty"` // of tests alone
-	Waived       int `json:"waived,omitempty"`       // failures of tests that do not count
+	Waived       int `json:"waived,omitempty"`       // of those that failed: failures of tests that do not count
+
+	// The same counts by what the results are of. Absent if there are none.
+	Tests      *ConformanceSummary `json:"tests,omitempty"`
+	Rules      *ConformanceSummary `json:"rules,omitempty"`
+	Directions *ConformanceSummary `json:"directions,omitempty"`
+}
+
+// add counts a result.
+func (s *ConformanceSummary) add(r *ConformanceResult) {
+	s.Total++
+	switch r.Status {
+	case "pass":
+		s.Passed++
+	case "skip":
+		s.Skipped++
+	case "inconclusive":
+		s.Inconclusive++
+	default:
+		s.Failed++
+		if r.Waived != "" {
+			s.Waived++
+		}
+	}
 }
 
 // A ConformanceResult is one rule's or one test's outcome for one agent.
@@ -41,15 +65,16 @@ type ConformanceResult struct {
 	Status   string `json:"status"` // pass, fail, skip or critical; of a test also inconclusive
 	Message  string `json:"message,omitempty"`
 
+	Duration *int64 `json:"duration_ms,omitempty"`    // of a test, or of the exchange in which a rule was broken
+	Severity string `json:"severity,omitempty"`       // how much a failure matters: error, warning or note
+	Fix      string `json:"recommendation,omitempty"` // if it failed
+
 	// What only a test has. Those from Expected on are there if it failed.
-	Duration  *int64   `json:"duration_ms,omitempty"`
-	Severity  string   `json:"severity,omitempty"` // how much it matters: error, warning or note
 	Sections  []string `json:"sections,omitempty"`
 	Sequence  []string `json:"sequence,omitempty"` // events of its stream
 	Exchanges []uint64 `json:"exchanges,omitempty"`
 	Expected  string   `json:"expected,omitempty"`
 	Seen      string   `json:"seen,omitempty"`
-	Fix       string   `json:"recommendation,omitempty"`
 	Request   string   `json:"request,omitempty"`
 	Answer    string   `json:"answer,omitempty"`
 	Waived    string   `json:"waived,omitempty"` // why the failure does not count
@@ -68,8 +93,8 @@ var kebab = map[analysis.Category]string{
 func Kebab(c analysis.Category) string { return kebab[c] }
 
 // Conformances returns one report for each agent that was seen, or asked actively. A rule that never applied to the
-// agent is skipped, one that was broken with an error has failed, one broken with less has passed and says so. Tests
-// stand before the rules of their category.
+// agent is skipped. One that the agent broke at error or warning has failed; one that it broke at note, or that another
+// program broke, has passed and says so. Tests stand before the rules of their category.
 func Conformances(r *Report) []Conformance {
 	reports := []Conformance{}
 	asked := make(map[string]*Suite, len(r.Tests))
@@ -98,23 +123,101 @@ func (r *Report) conformance(agent *judgment.Agent, asked *Suite, seen agentTall
 	for _, category := range analysis.Categories {
 		c.Categories[string(category)] = []ConformanceResult{}
 	}
-	failed, broken := make(map[analysis.Category]int), make(map[analysis.Category]int)
+	tested := make(breaches)
 	if asked != nil {
-		c.addTests(asked, failed)
+		c.addTests(asked, tested)
 	}
-	c.addRules(r, seen, broken)
+	broken := c.addRules(r, seen)
+	lost := c.addDirections(r.Directions)
 	if asked != nil && asked.Level != "" {
-		c.ConformanceLevel, c.LevelReason = lowered(asked, broken)
+		c.ConformanceLevel, c.LevelReason = lowered(asked, broken, lost, r.unseenOf(agent.Link))
 	} else {
-		for category, n := range broken {
-			failed[category] += n
-		}
-		c.ConformanceLevel, c.LevelReason = level(agent, failed)
+		broken.merge(tested)
+		c.ConformanceLevel, c.LevelReason = level(agent, broken, lost, r.callsTo(agent.Link), r.unseenOf(agent.Link))
 	}
 	if n := asked.waived(); n > 0 {
 		c.LevelReason += fmt.Sprintf("; %d waived, and counted here", n)
 	}
 	return c
+}
+
+// add adds a result, and counts it in the sum and in the counts of its kind.
+func (c *Conformance) add(category analysis.Category, r ConformanceResult, kind **ConformanceSummary) {
+	if *kind == nil {
+		*kind = &ConformanceSummary{}
+	}
+	(*kind).add(&r)
+	c.Summary.add(&r)
+	c.Categories[string(category)] = append(c.Categories[string(category)], r)
+}
+
+// breaches counts what broke the protocol, by category and severity.
+type breaches map[analysis.Category]*[analysis.Error + 1]int
+
+func (b breaches) add(c analysis.Category, s analysis.Severity, n int) {
+	if b[c] == nil {
+		b[c] = &[analysis.Error + 1]int{}
+	}
+	b[c][s] += n
+}
+
+func (b breaches) merge(other breaches) {
+	for c, counts := range other {
+		for s, n := range counts {
+			b.add(c, analysis.Severity(s), n)
+		}
+	}
+}
+
+// count returns how often categories were broken with a severity.
+func (b breaches) count(s analysis.Severity, categories ...analysis.Category) (n int) {
+	for _, c := range categories {
+		if b[c] != nil {
+			n += b[c][s]
+		}
+	}
+	return n
+}
+
+// callsTo returns how the calls to an agent came out, those of all its clients together.
+func (r *Report) callsTo(agent string) (all judgment.Calls) {
+	for i := range r.Result.Calls {
+		if c := r.Result.Calls[i].Settled(); c.Link.Agent == agent {
+			all.Merge(&c)
+		}
+	}
+	return all
+}
+
+// unseenOf says in words what is missing of the record of an agent; empty if nothing is known to be. What has no link
+// may be of any agent.
+func (r *Report) unseenOf(agent string) string {
+	v := r.verdict()
+	var list []string
+	if v.Lost > 0 {
+		list = append(list, fmt.Sprintf("%d lost", v.Lost))
+	}
+	if len(v.Crashes) > 0 {
+		list = append(list, "the recorder was killed")
+	}
+	if r.Tests != nil { // connections that break and calls without an end are what some tests are about
+		return strings.Join(list, ", ")
+	}
+	for i := range v.NotSeen {
+		list = append(list, v.NotSeen[i].String())
+	}
+	calls := r.callsTo(agent)
+	if n := calls.Unknown(); n > 0 && len(v.NotSeen) == 0 {
+		list = append(list, fmt.Sprintf("the outcome of %s", analysis.Plural(n, "call")))
+	}
+	if calls.Unheard {
+		list = append(list, "webhooks")
+	}
+	const named = 3
+	if more := len(list) - named; more > 0 {
+		list = append(list[:named], fmt.Sprintf("%d more reasons", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // waived counts the errors that are waived: they do not fail a check, and the agent conforms no better for it.
@@ -128,38 +231,42 @@ func (s *Suite) waived() int {
 	return n
 }
 
-// lowered returns the level that tests have given, or a lower one where rules found errors that no test did.
-func lowered(asked *Suite, broken map[analysis.Category]int) (level, reason string) {
-	others := broken[analysis.Streaming] + broken[analysis.ErrorHandling] + broken[analysis.Interop]
+// levelFull is the best level.
+const levelFull = "full"
+
+// lowered returns the level that tests have given, or a lower one where rules found what no test did, a direction is
+// broken, or the record lacks something.
+func lowered(asked *Suite, broken breaches, directions int, unseen string) (level, reason string) {
+	by := "; by what was asked " + asked.Level + ": " + asked.Reason
 	switch {
 	case asked.Level == "non-conformant", asked.Level == "not-determined":
-	case broken[analysis.AgentCard]+broken[analysis.Lifecycle] > 0:
-		return "non-conformant", "rules found that the card or the life of a task breaks the protocol; by what was asked " +
-			asked.Level + ": " + asked.Reason
-	case others > 0 && asked.Level == "full":
-		return "partial", "rules found that something beside the life of a task breaks the protocol; by what was asked full: " +
-			asked.Reason
+	case broken.count(analysis.Error, analysis.AgentCard, analysis.Lifecycle) > 0:
+		return "non-conformant", "rules found that the card or the life of a task breaks the protocol" + by
+	case asked.Level != levelFull:
+	case broken.count(analysis.Error, analysis.Categories...) > 0:
+		return "partial", "rules found that something beside the life of a task breaks the protocol" + by
+	case directions > 0:
+		return "partial", "a direction between the agents is broken" + by
+	case broken.count(analysis.Warning, analysis.Categories...) > 0:
+		return "partial", "rules found that what the protocol recommends does not hold" + by
+	case unseen != "":
+		return "minimal", "not seen: " + unseen + by
 	}
 	return asked.Level, asked.Reason
 }
 
 // addTests adds what the agent was asked actively.
-func (c *Conformance) addTests(s *Suite, failed map[analysis.Category]int) {
+func (c *Conformance) addTests(s *Suite, failed breaches) {
 	c.AgentURL = s.URL
 	if s.Name != "" {
 		c.AgentName, c.AgentVersion = s.Name, s.Version
 	}
 	for i := range s.Tests {
 		t := &s.Tests[i]
-		if t.breaks(analysis.Error) {
-			failed[t.Category]++
+		if t.Bad() {
+			failed.add(t.Category, t.severity(), 1)
 		}
-		c.Categories[string(t.Category)] = append(c.Categories[string(t.Category)], t.conformance())
-	}
-	n := s.Tally()
-	c.Summary = ConformanceSummary{
-		Total: n.Total(), Passed: n.Passed, Failed: n.Failed, Skipped: n.Skipped, Inconclusive: n.Inconclusive,
-		Waived: n.Waived,
+		c.add(t.Category, t.conformance(), &c.Summary.Tests)
 	}
 }
 
@@ -175,34 +282,63 @@ func (t *Test) conformance() ConformanceResult {
 	return r
 }
 
-// addRules adds what the rules have to say about the agent.
-func (c *Conformance) addRules(r *Report, seen agentTally, failed map[analysis.Category]int) {
-	applied, worst := seen.applied, seen.worst
+// addRules adds what the rules have to say about the agent, and returns how it broke them.
+func (c *Conformance) addRules(r *Report, seen agentTally) breaches {
+	broken := make(breaches)
 	for _, rule := range r.Rules {
-		result := ConformanceResult{Test: rule.ID, Category: kebab[rule.Category]}
-		finding := worst[rule.ID]
+		result := ConformanceResult{Test: rule.ID, Category: kebab[rule.Category], Status: "pass"}
+		finding := seen.worst[rule.ID]
 		switch {
-		case applied[rule.ID] == 0:
+		case seen.applied[rule.ID] == 0 && finding == nil:
 			result.Status, result.Message = "skip", "not observed"
-			c.Summary.Skipped++
+		case finding == nil:
 		case failing(finding, rule):
-			result.Status, result.Message = "fail", finding.Message()
+			severity := severityFor(finding, rule)
+			broken.add(rule.Category, severity, 1)
+			result.Status, result.Message, result.Severity = "fail", finding.Message(), severity.String()
+			result.Fix, result.Duration = oneLine(rule.Fix), r.took(finding)
 			if finding.Rule.Critical != analysis.Present {
 				result.Status = "critical"
 			}
-			c.Summary.Failed++
-			failed[rule.Category]++
 		default:
-			result.Status = "pass"
-			if finding != nil {
-				result.Message = min(finding.Severity, rule.Severity()).String() + ", " + finding.Side.String() + ": " +
-					finding.Message()
-			}
-			c.Summary.Passed++
+			result.Message = severityFor(finding, rule).String() + ", " + finding.Side.String() + ": " + finding.Message()
 		}
-		c.Summary.Total++
-		c.Categories[string(rule.Category)] = append(c.Categories[string(rule.Category)], result)
+		c.add(rule.Category, result, &c.Summary.Rules)
 	}
+	return broken
+}
+
+// took returns how long the exchange of a finding took, in milliseconds; nil if that is not known.
+func (r *Report) took(f *analysis.Finding) *int64 {
+	if r.Took == nil {
+		return nil
+	}
+	if took := r.Took(f); took != capture.NotKnown {
+		return new(took.Milliseconds())
+	}
+	return nil
+}
+
+// addDirections adds the directions in which the agent is asked, and returns how many of them are broken.
+func (c *Conformance) addDirections(list []Direction) (broken int) {
+	for _, d := range list {
+		if d.To != analysis.Clean(c.link) && !(d.ID == Concurrent && d.From == analysis.Clean(c.link)) {
+			continue
+		}
+		result := ConformanceResult{
+			Test: "direction-" + d.ID + ":" + d.From + "->" + d.To, Category: kebab[analysis.Interop], Status: "skip",
+			Message: strings.TrimSuffix(d.What+": "+string(d.Status)+": "+d.Message, ": "),
+		}
+		switch d.Status {
+		case DirectionObserved:
+			result.Status, result.Message = "pass", d.What
+		case DirectionBroken:
+			result.Status, result.Severity = "fail", analysis.Error.String()
+			broken++
+		}
+		c.add(analysis.Interop, result, &c.Summary.Directions)
+	}
+	return broken
 }
 
 // An agentTally is what the rules have seen of one agent.
@@ -248,18 +384,28 @@ func weight(f *analysis.Finding) int {
 	return w
 }
 
-// failing reports whether a finding makes a rule fail: it is the agent's error, and the rule is one that makes errors.
+// failing reports whether a finding makes a rule fail: the agent broke it at error or warning.
 func failing(f *analysis.Finding, rule *analysis.Rule) bool {
-	return f != nil && f.Side == a2a.Agent && f.Severity == analysis.Error && rule.Severity() == analysis.Error
+	return f.Side == a2a.Agent && severityFor(f, rule) >= analysis.Warning
+}
+
+// severityFor returns how much a finding matters for a rule: its own, or one that is broken along with it, which does
+// not matter more than what that rule asks.
+func severityFor(f *analysis.Finding, rule *analysis.Rule) analysis.Severity {
+	if f.Rule.ID == rule.ID {
+		return f.Severity
+	}
+	return min(f.Severity, rule.Severity())
 }
 
 // level says how far the agent conforms, as far as the traffic shows it.
-func level(agent *judgment.Agent, failed map[analysis.Category]int) (level, reason string) {
+func level(
+	agent *judgment.Agent, broken breaches, directions int, calls judgment.Calls, notSeen string,
+) (level, reason string) {
 	done := agent.Operations
 	sent := done[a2a.SendMessage] + done[a2a.SendStreamingMessage]
 	streamed := done[a2a.SendStreamingMessage] + done[a2a.SubscribeToTask]
 	pushed := done[a2a.CreatePushConfig]
-	others := failed[analysis.Streaming] + failed[analysis.ErrorHandling] + failed[analysis.Interop]
 	lacking := unseen(agent)
 	switch {
 	case agent.BadCard != "":
@@ -267,17 +413,25 @@ func level(agent *judgment.Agent, failed map[analysis.Category]int) (level, reas
 	case agent.Name == "" || sent == 0 || done[a2a.GetTask] == 0:
 		return "not-determined", fmt.Sprintf("a level needs the card, a send and a get: card %s, %d sends, %d gets were answered",
 			yes(agent.Name != ""), sent, done[a2a.GetTask])
-	case failed[analysis.AgentCard]+failed[analysis.Lifecycle] > 0:
+	case broken.count(analysis.Error, analysis.AgentCard, analysis.Lifecycle) > 0:
 		return "non-conformant", "the card or the life of a task breaks the protocol"
-	case others > 0:
+	case broken.count(analysis.Error, analysis.Categories...) > 0:
 		return "partial", "the life of a task holds, other parts break the protocol"
+	case directions > 0:
+		return "partial", "the life of a task holds, a direction between agents is broken"
+	case calls.Failed > 0:
+		return "partial", "nothing observed breaks what the protocol demands; " + calls.String()
+	case broken.count(analysis.Warning, analysis.Categories...) > 0:
+		return "partial", "what the protocol demands holds; what it recommends or allows does not"
 	case agent.Streaming && streamed == 0 || agent.Push && pushed == 0:
 		return "minimal", "nothing observed breaks the protocol; an advertised feature was not exercised: " +
 			unexercised(agent, streamed, pushed)
 	case lacking != "":
 		return "minimal", "nothing observed breaks the protocol; not observed: " + lacking
+	case notSeen != "":
+		return "minimal", "nothing observed breaks the protocol; not seen: " + notSeen
 	}
-	return "full", "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " +
+	return levelFull, "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " +
 		tested(agent.Push)
 }
 

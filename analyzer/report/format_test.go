@@ -73,11 +73,11 @@ func TestMarkdownIsInert(t *testing.T) {
 func TestJUnit(t *testing.T) {
 	text := golden(t, "calls.junit.xml", func(w io.Writer) error { return report.JUnit(w, whole(small(t))) })
 	suites := must.Get(junit.Ingest([]byte(text)))(t)
-	if len(suites) != 2 || suites[0].Name != "planner->booker" || suites[1].Name != "observation" {
+	if len(suites) != 2 || suites[0].Name != "planner->booker" || suites[1].Name != "verdict" {
 		t.Fatalf("suites are %+v", suites)
 	}
 	got := suites[0].Totals
-	if want := (junit.Totals{Tests: 8, Passed: 5, Skipped: 1, Failed: 2}); got != want {
+	if want := (junit.Totals{Tests: 7, Passed: 4, Skipped: 1, Failed: 2}); got != want {
 		t.Errorf("totals are %+v, want %+v", got, want)
 	}
 	for _, test := range suites[0].Tests {
@@ -87,19 +87,19 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// Gate and report never disagree; milder findings are the output of a case that passes.
+// Gate and report never disagree; milder findings skip their case and are its message.
 func TestJUnitHasTheGate(t *testing.T) {
 	for gate, want := range map[analysis.Severity]junit.Totals{
 		analysis.Note:      {Tests: 1, Failed: 1},
 		analysis.Warning:   {Tests: 1, Failed: 1},
-		analysis.Error:     {Tests: 1, Passed: 1},
-		analysis.Error + 1: {Tests: 1, Passed: 1},
+		analysis.Error:     {Tests: 1, Skipped: 1},
+		analysis.Error + 1: {Tests: 1, Skipped: 1},
 	} {
 		r := whole(many(60, analysis.Warning))
 		r.Rules, r.Gate = []*analysis.Rule{r.Result.Findings[0].Rule}, gate
 		b := written(t, report.JUnit, r)
 		suites, err := junit.Ingest([]byte(b))
-		if err != nil || len(suites) != 1 || suites[0].Totals != want {
+		if err != nil || len(suites) != 2 || suites[0].Totals != want || suites[1].Totals != want {
 			t.Errorf("gate %s: %+v, %v; want %+v", gate, suites, err, want)
 		}
 		if !strings.Contains(b, "and 10 more") {
@@ -108,11 +108,11 @@ func TestJUnitHasTheGate(t *testing.T) {
 	}
 }
 
-// Nothing judged is a skipped case, never an empty success.
+// Nothing judged is an error, as in the exit status, never an empty success.
 func TestJUnitOfNothing(t *testing.T) {
 	b := written(t, report.JUnit, whole(&judgment.Result{}))
 	suites, err := junit.Ingest([]byte(b))
-	if err != nil || len(suites) != 1 || suites[0].Totals != (junit.Totals{Tests: 1, Skipped: 1}) {
+	if err != nil || len(suites) != 1 || suites[0].Totals != (junit.Totals{Tests: 2, Error: 2}) {
 		t.Errorf("%+v, %v", suites, err)
 	}
 }
@@ -144,8 +144,8 @@ func TestFailedCallsInEveryFormat(t *testing.T) {
 			}
 		}
 		shown := map[string]string{
-			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `failures="2"`,
-			"sarif": `"executionSuccessful": false`, "github": "::error title=a2atap calls::3 of 4 calls failed",
+			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `<failure message="at least half failed of hotel → booker: `,
+			"sarif": `"executionSuccessful": false`, "github": "::error title=a2atap failing::at least half failed of planner → booker: 2 of 3 calls failed",
 			"text": "hotel → booker: 1 of 7 rules observed, 0 broken; 1 of 1 call failed: VersionNotSupported 1",
 		}
 		if !strings.Contains(b, shown[name]) {

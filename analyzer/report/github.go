@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -17,9 +16,7 @@ var githubKinds = [...]markup.AnnotationKind{
 }
 
 // GitHub writes a result as workflow commands, at most ten lines of each severity, the last of which says how many more
-// there are: what was not seen, how the calls and tasks came out, those that failed, and a line a failed test and a
-// finding. Failed calls and tasks are notes, and errors where a link is failing. Where nothing was proved, that is a
-// warning.
+// there are: the verdict with a line for each of its statements, and a line for each failed test and each finding.
 func GitHub(w io.Writer, r *Report) error {
 	lines := r.answers()
 	for i := range r.Tests {
@@ -64,40 +61,23 @@ type annotation struct {
 	title, text string
 }
 
-// answers says what was not seen, and how the calls and tasks came out; nothing if all is well. Of an agent that was
-// asked actively, where some calls are to fail, it says how that came out.
+// answers states the verdict, if there is more to say than that all is well. A statement that decides the exit status
+// is an error or a warning, any other one a note.
 func (r *Report) answers() (lines []annotation) {
 	v := r.verdict()
+	statements := r.statements()
+	name := "a2atap"
+	if r.Tests != nil {
+		name += " probe"
+	}
 	switch {
 	case !v.Status.Proved():
-		lines = append(lines, annotation{analysis.Warning, "a2atap", r.sentence()})
-	case r.Tests != nil:
-		lines = append(lines, annotation{analysis.Note, "a2atap probe", r.sentence()})
-	case v.Seen() != "":
-		lines = append(lines, annotation{analysis.Note, "a2atap", v.Seen()})
+		lines = append(lines, annotation{v.Exit.Severity(), "a2atap", r.sentence()})
+	case r.Tests != nil, len(statements) > 0, v.Status == judgment.StatusWarnings:
+		lines = append(lines, annotation{analysis.Note, name, r.sentence()})
 	}
-	if r.Tests != nil || v.Calls.Failed+v.Calls.Refused+v.Calls.TasksFailed == 0 {
-		return lines
-	}
-	severity := analysis.Note
-	if v.Status == judgment.StatusFailing {
-		severity = analysis.Error
-	}
-	lines = append(lines, annotation{severity, "a2atap calls", v.Calls.String()})
-	for _, f := range slices.Concat(v.Failed, v.Tasks) {
-		text := f.String()
-		if in := r.captureOf(f.Capture); in != "" {
-			text = in + ": " + text
-		}
-		lines = append(lines, annotation{severity, "a2atap calls", text})
+	for _, s := range statements {
+		lines = append(lines, annotation{s.Exit.Severity(), "a2atap " + string(s.Subject), s.String()})
 	}
 	return lines
-}
-
-// captureOf returns the capture of failed calls, which do not say it where there is one.
-func (r *Report) captureOf(name string) string {
-	if name == "" && len(r.Result.Captures) == 1 {
-		return r.Result.Captures[0]
-	}
-	return name
 }

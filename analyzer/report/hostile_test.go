@@ -51,7 +51,7 @@ func TestNamesStayNames(t *testing.T) {
 				t.Errorf("two findings of %q are %d lines", name, n)
 			}
 			if suites, err := junit.IngestReader(strings.NewReader(text)); format == "junit" &&
-				(err != nil || len(suites) != 1 || suites[0].Totals.Tests != 1 || suites[0].Totals.Failed != 1) {
+				(err != nil || len(suites) != 2 || suites[0].Totals.Tests != 1 || suites[0].Totals.Failed != 1) {
 				t.Errorf("junit of %q: %+v, error %v", name, suites, err)
 			}
 		}

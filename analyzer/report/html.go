@@ -23,23 +23,24 @@ var page = markup.Page(pageText + partsText)
 
 // A pageData is what the page shows. The template makes foreign texts safe.
 type pageData struct {
-	Title, Status, Verdict, Date, Nothing string
-	Good, Live                            bool
-	Captures                              []string
-	Tool                                  Tool
-	Matrix                                [][]string
-	Calls                                 []pageCalls
-	NotSeen                               []judgment.NotSeen
-	Failed, Refused, FailedTasks          []pageFailed
-	Directions                            []Direction
-	Agents                                []pageAgent
-	Tests                                 []pageTest // that failed
-	Groups                                []pageGroup
-	All                                   []pageSuite
-	Never                                 []family
-	NeverCount, RuleCount                 int
-	Found                                 int  // findings
-	Traffic                               bool // the exchanges follow
+	Title, Status, Verdict, Date        string
+	Look                                string // a class of the style: good, warn, or none
+	Live                                bool
+	Captures                            []string
+	Tool                                Tool
+	Matrix                              [][]string
+	Calls                               []pageCalls
+	Sections                            []section // of the verdict's statements
+	Failed, Refused, FailedTasks, Known []pageFailed
+	Directions                          []Direction
+	Agents                              []pageAgent
+	Tests                               []pageTest // that failed
+	Groups                              []pageGroup
+	All                                 []pageSuite
+	Never                               []family
+	NeverCount, RuleCount               int
+	Found                               int  // findings
+	Traffic                             bool // the exchanges follow
 }
 
 type pageCalls struct {
@@ -107,7 +108,7 @@ func newPageData(r *Report) *pageData {
 	v := r.verdict()
 	data := &pageData{
 		Status: string(v.Status), Verdict: r.sentence(), Date: r.Now.UTC().Format("2006-01-02 15:04 UTC"),
-		Good: v.Status == judgment.StatusClean, Live: r.Result.Live, Captures: r.Result.Captures, Tool: r.Tool,
+		Look: lookOf(v.Status), Live: v.Live, Captures: r.Result.Captures, Tool: r.Tool,
 		Directions: r.Directions,
 		RuleCount:  len(r.Rules), Found: len(r.Result.Findings), Traffic: r.Traffic != nil,
 	}
@@ -116,21 +117,30 @@ func newPageData(r *Report) *pageData {
 		what = "probe"
 	}
 	data.Title = fmt.Sprintf("%s · A2A %s", data.Status, what)
-	if r.Result.Counts.Exchanges == 0 {
-		data.Nothing = r.Result.Nothing
-	}
 	if m := newMatrix(r.Result); r.Tests == nil && len(m.cells) > 0 {
 		data.Matrix = m.rows()
 	}
 	data.calls(r)
 	if r.Tests == nil {
-		data.NotSeen = v.NotSeen
 		data.Failed, data.Refused, data.FailedTasks = pageFailures(v.Failed), pageFailures(v.Refused), pageFailures(v.Tasks)
+		data.Known = pageFailures(v.Known)
 	}
+	data.Sections = sections(r.statements(), callTables...)
 	data.agents(r)
 	data.tests(r)
 	data.never(r)
 	return data
+}
+
+// lookOf returns the class of the style in which a page has a verdict.
+func lookOf(s judgment.Status) string {
+	switch s {
+	case judgment.StatusClean:
+		return "good"
+	case judgment.StatusWarnings, judgment.StatusNoViolation:
+		return "warn"
+	}
+	return ""
 }
 
 func (d *pageData) calls(r *Report) {

@@ -114,10 +114,18 @@ type Verdict struct {
 	Refused  int          `json:"callsRefused,omitempty"`
 	Refusals []FailedCall `json:"refusedCalls,omitempty"`
 
-	Known    int      `json:"callsKnown,omitempty"` // of those that failed, how many a baseline accepts
-	Unproved []string `json:"unproved,omitempty"`   // links with calls of which none is known to have succeeded
-	Critical []string `json:"critical,omitempty"`   // agents that were gone at the end, or never reached
-	Tests    *Tally   `json:"tests,omitempty"`      // of what was asked actively
+	Known    int      `json:"callsKnown,omitempty"`          // of those that failed, how many a baseline accepts
+	Unproved []string `json:"unproved,omitempty"`            // links with calls of which none is known to have succeeded
+	Unheard  []string `json:"webhooksNotObserved,omitempty"` // links whose notifications went past the recorder
+	Blind    []string `json:"blind,omitempty"`               // links of which at least half was not seen
+	Failing  []string `json:"failing,omitempty"`             // links at least half of whose calls or tasks failed
+	Nothing  string   `json:"nothing,omitempty"`             // why nothing was chosen of what was judged
+	Critical []string `json:"critical,omitempty"`            // agents that were gone at the end, or never reached
+	Tests    *Tally   `json:"tests,omitempty"`               // of what was asked actively
+
+	KnownCalls []FailedCall `json:"knownCalls,omitempty"` // calls and tasks that failed as is accepted
+	Statements []Statement  `json:"statements"`           // all of the verdict, as every format states it
+	Exit       int          `json:"exit"`                 // the exit status: 0, 1 or 4
 }
 
 // JSON writes a report as one document. The gate decides the verdict's status.
@@ -150,24 +158,33 @@ func JSON(w io.Writer, whole *Report) error {
 
 // JSONVerdict returns the sum of a report as JSON. The gate decides its status.
 func JSONVerdict(whole *Report) Verdict {
-	r, v := whole.Result, whole.verdict()
+	v := whole.verdict()
 	sum := Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
-		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
+		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: v.Live, Insecure: v.Insecure,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(v.Calls.ByError()), Critical: v.Critical.Agents(),
 		FailedCalls: jsonCalls(v.Failed), NotSeen: jsonNotSeen(v.NotSeen), Refused: v.Calls.Refused,
 		Known: v.Calls.Known, Tasks: v.Calls.Tasks, TasksFailed: v.Calls.TasksFailed, FailedTasks: jsonCalls(v.Tasks),
-		Refusals: jsonCalls(v.Refused),
+		Refusals: jsonCalls(v.Refused), Nothing: v.Nothing, KnownCalls: jsonCalls(v.Known),
+		Statements: jsonStatements(whole.statements()), Exit: v.Exit.Status(),
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()
 		sum.Tests = &t
 	}
-	for i := range v.Unproved {
-		sum.Unproved = append(sum.Unproved, v.Unproved[i].Link.String())
+	sum.Unproved, sum.Blind, sum.Failing = linkNames(v.Unproved), linkNames(v.Blind), linkNames(v.Failing)
+	for _, link := range v.Unheard {
+		sum.Unheard = append(sum.Unheard, link.String())
 	}
 	return sum
+}
+
+func linkNames(list []judgment.Calls) (names []string) {
+	for i := range list {
+		names = append(names, list[i].Link.String())
+	}
+	return names
 }
 
 func failures(by []judgment.Failure) []Failure {

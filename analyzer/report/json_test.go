@@ -26,7 +26,7 @@ func TestJSON(t *testing.T) {
 	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "calls", "verdict", "reports")
 	members(t, "tool", doc["tool"], "name", "version")
 	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost",
-		"calls", "callsFailed", "failures", "failedCalls", "notSeen", "tasks", "tasksFailed", "failedTasks")
+		"calls", "callsFailed", "failures", "failedCalls", "notSeen", "tasks", "tasksFailed", "failedTasks", "statements", "exit")
 	for _, f := range doc["findings"].([]any) {
 		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange",
 			"exchangeId",
@@ -48,7 +48,7 @@ func TestJSON(t *testing.T) {
 		members(t, "report", r, "agentUrl", "agentName", "agentVersion", "testDate", "summary", "categories",
 			"conformanceLevel", "levelReason")
 		one := r.(map[string]any)
-		members(t, "summary", one["summary"], "total", "passed", "failed", "skipped")
+		members(t, "summary", one["summary"], "total", "passed", "failed", "skipped", "rules")
 		members(t, "categories", one["categories"], "agentCard", "lifecycle", "streaming", "errorHandling", "interop")
 		for _, list := range one["categories"].(map[string]any) {
 			for _, result := range list.([]any) {

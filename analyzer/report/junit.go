@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,15 +38,14 @@ type (
 // maxInCase bounds the findings that one case spells out.
 const maxInCase = 50
 
-// JUnit writes a result as JUnit XML: a suite for each link, a case for each rule. A rule that was not observed is
-// skipped, one broken by a finding at or above the gate has failed, and milder findings are its output. How the calls
-// came out is the output of the suite; where none succeeded and no case says why, a case of its own has an error.
+// JUnit writes a result as JUnit XML: a suite for each link with a case for each rule, one for the directions between
+// agents, and one for the verdict. A document has a failure or an error exactly if the check does not pass. A rule that
+// was not observed is skipped, one broken by a finding at or above the gate has failed, and one broken by milder
+// findings is skipped with the worst of them as its message.
 func JUnit(w io.Writer, r *Report) error {
 	all := junitSuites{Name: "a2atap"}
 	all.addTests(r)
 	applied, found, also := byLink(r.Result)
-	verdict := r.verdict()
-	failed := slices.Concat(verdict.Failed, verdict.Refused, verdict.Tasks)
 	workflows := severalWorkflows(r.Result.Findings)
 	calls, counted := make(map[analysis.Link][]*judgment.Calls), r.Result.Counted()
 	for i := range r.Result.Calls {
@@ -54,27 +54,85 @@ func JUnit(w io.Writer, r *Report) error {
 	}
 	for _, link := range linksOf(applied, found) {
 		suite := junitSuite{Name: analysis.Clean(link.String())}
-		for _, rule := range r.Rules {
+		for _, rule := range rulesWith(r.Rules, found[link]) {
 			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID], workflows)
-			if outer := also[link][rule.ID]; outer != "" {
-				c.Skipped, c.Out = nil, c.Out+"broken along with "+outer+", which has the finding\n"
+			if outer := also[link][rule.ID]; outer != "" && c.Failure == nil {
+				c.Skipped = &junit.Message{Message: "broken along with " + outer + ", which has the finding"}
 			}
 			suite.Cases = append(suite.Cases, c)
 		}
 		if r.Tests == nil { // else some calls are to fail
-			suite.addCalls(r, calls[link], failed)
+			suite.addCalls(calls[link])
 		}
 		all.add(r, suite)
 	}
-	if r.Tests == nil && len(verdict.NotSeen) > 0 {
-		all.add(r, junitSuite{Name: "observation", Cases: []junit.Case{notSeenCase(verdict)}})
+	if len(r.Directions) > 0 {
+		all.add(r, r.junitDirections())
 	}
-	if len(all.Suites) == 0 { // an empty document would look like success
-		all.add(r, junitSuite{Name: "nothing", Cases: []junit.Case{
-			{Name: "judged", Class: "a2atap", Skipped: &junit.Message{Message: "nothing was judged"}},
-		}})
-	}
+	all.add(r, r.junitVerdict())
 	return junit.Write(w, all)
+}
+
+// rulesWith returns the rules that were asked for, and those of findings that are reported because they cover one.
+func rulesWith(list []*analysis.Rule, found map[string][]*analysis.Finding) []*analysis.Rule {
+	known := make(map[string]bool, len(list))
+	for _, rule := range list {
+		known[rule.ID] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if !known[id] {
+			list = append(slices.Clip(list), found[id][0].Rule)
+		}
+	}
+	return list
+}
+
+// junitVerdict returns a case for the verdict, and one for each of its statements. What fails the check is a failure,
+// what makes it inconclusive an error, and what else there is to say a message of a skipped case.
+func (r *Report) junitVerdict() junitSuite {
+	v := r.verdict()
+	suite := junitSuite{Name: "verdict"}
+	add := func(name string, exit judgment.Exit, message string) {
+		c := junit.Case{Name: name, Class: "a2atap.verdict"}
+		said := &junit.Message{Message: message}
+		switch exit {
+		case judgment.Fails:
+			c.Failure, said.Type = said, "verdict"
+		case judgment.Inconclusive:
+			c.Error, said.Type = said, "verdict"
+		default:
+			c.Skipped = said
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	if v.Status == judgment.StatusClean {
+		suite.Cases = append(suite.Cases, junit.Case{Name: "status", Class: "a2atap.verdict", Out: r.sentence()})
+	} else {
+		add("status", v.Exit, r.sentence())
+	}
+	for _, s := range r.statements() {
+		add(string(s.Subject), s.Exit, s.String())
+	}
+	return suite
+}
+
+// junitDirections returns a case for each direction between agents. A broken one fails where the check does.
+func (r *Report) junitDirections() junitSuite {
+	suite := junitSuite{Name: "directions"}
+	fails := r.verdict().Exit == judgment.Fails
+	for _, d := range r.Directions {
+		c := junit.Case{Name: analysis.Clean(d.What), Class: "a2atap." + string(analysis.Interop)}
+		switch {
+		case d.Status == DirectionObserved:
+			c.Out = d.How
+		case d.Status == DirectionBroken && fails:
+			c.Failure = &junit.Message{Message: analysis.Clean(d.Message), Type: "direction"}
+		default:
+			c.Skipped = &junit.Message{Message: strings.TrimSuffix(string(d.Status)+": "+analysis.Clean(d.Message), ": ")}
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	return suite
 }
 
 // add adds a suite, and counts its cases.
@@ -96,38 +154,16 @@ func (all *junitSuites) add(r *Report, s junitSuite) {
 	all.Suites = append(all.Suites, s)
 }
 
-// notSeenCase returns the case that says what was not seen. It is an error where that makes the verdict incomplete.
-func notSeenCase(v judgment.Verdict) junit.Case {
-	var lines strings.Builder
-	for i := range v.NotSeen {
-		lines.WriteString(v.NotSeen[i].String() + "\n")
-	}
-	one := junit.Case{Name: "seen", Class: "a2atap.observation", Out: lines.String()}
-	if v.Status == judgment.StatusIncomplete {
-		one.Out, one.Error = "", &junit.Message{Message: v.String(), Type: "observation", Text: lines.String()}
-	}
-	return one
-}
-
 // addCalls says how the calls came out that are counted with the suite's link.
-func (s *junitSuite) addCalls(r *Report, calls []*judgment.Calls, failed []judgment.FailedCalls) {
+func (s *junitSuite) addCalls(calls []*judgment.Calls) {
 	for _, c := range calls {
 		if c.Made == 0 && c.TasksFailed == 0 {
 			continue
 		}
-		name := ""
 		if clean := analysis.Clean(c.Link.String()); clean != s.Name {
-			name = clean + ": "
+			s.Out += clean + ": "
 		}
-		s.Out += name + c.String() + "\n"
-		if settled := c.Settled(); settled.Failed+settled.TasksFailed == 0 && c.Proved() {
-			continue
-		}
-		one := r.junitCalls(c, strings.TrimSuffix(name, ": "), failed)
-		if one.Failure == nil && !c.Proved() {
-			one.Error = &junit.Message{Message: name + "no call is known to have succeeded: " + c.String(), Type: "outcome"}
-		}
-		s.Cases = append(s.Cases, one)
+		s.Out += c.String() + "\n"
 	}
 }
 
@@ -146,7 +182,7 @@ func (r *Report) junitCase(rule *analysis.Rule, applied int, found []*analysis.F
 		}
 	}
 	if failing != nil {
-		worst := slices.MaxFunc(failing, func(a, b *analysis.Finding) int { return int(a.Severity) - int(b.Severity) })
+		worst := slices.MaxFunc(failing, bySeverity)
 		c.Failure = &junit.Message{
 			Message: analysis.Clean(worst.String()), Type: worst.Severity.String(),
 			Text: lines(failing, workflows) + "fix: " + oneLine(rule.Fix),
@@ -155,8 +191,19 @@ func (r *Report) junitCase(rule *analysis.Rule, applied int, found []*analysis.F
 	if others != nil {
 		c.Out = lines(others, workflows)
 	}
+	if failing == nil && others != nil {
+		c.Skipped = &junit.Message{Message: "broken below the gate: " + worstOf(others)}
+	}
 	return c
 }
+
+// worstOf returns the worst finding as a line, with its severity.
+func worstOf(list []*analysis.Finding) string {
+	worst := slices.MaxFunc(list, bySeverity)
+	return worst.Severity.String() + ": " + analysis.Clean(worst.String())
+}
+
+func bySeverity(a, b *analysis.Finding) int { return int(a.Severity) - int(b.Severity) }
 
 func lines(findings []*analysis.Finding, workflows bool) string {
 	var b strings.Builder

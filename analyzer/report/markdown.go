@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -33,8 +32,8 @@ func Markdown(w io.Writer, r *Report) error {
 	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", markup.Text(r.sentence()), markup.Text(r.Tool.Name),
 		markup.Text(r.Tool.Version), r.Now.UTC().Format("2006-01-02 15:04 UTC"))
 	mdCaptures(&b, r.Result)
+	mdAnswers(&b, r)
 	if r.Tests == nil {
-		mdAnswers(&b, r.verdict())
 		mdFindings(&b, r.Result)
 		mdLinks(&b, r.Result)
 	}
@@ -43,7 +42,7 @@ func Markdown(w io.Writer, r *Report) error {
 		if s := r.suite(c.link); s != nil {
 			mdSuite(&b, r, s)
 		} else {
-			mdConformance(&b, r, &c)
+			mdConformance(&b, &c)
 		}
 	}
 	if r.Tests != nil {
@@ -110,7 +109,7 @@ func errorsOf(c *judgment.Calls, clean func(string) string) string {
 }
 
 // mdConformance writes the report on one agent.
-func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
+func mdConformance(b *strings.Builder, c *Conformance) {
 	fmt.Fprintf(b, "## Agent %s\n\n", markup.Text(c.link))
 	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(orDash(c.AgentName)),
 		markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)), c.ConformanceLevel, markup.Text(c.LevelReason))
@@ -122,18 +121,14 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 	b.WriteString("### Failed tests\n\n")
 	rows := [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	for _, result := range failed {
-		rows = append(rows, mdFailedRule(r, &result))
+		rows = append(rows, mdFailedRule(&result))
 	}
 	markup.Table(b, rows)
 }
 
 // mdFailedRule returns a rule that failed as a row: the rule, its category, the message and what to do about it.
-func mdFailedRule(r *Report, c *ConformanceResult) []string {
-	fix := ""
-	if i := slices.IndexFunc(r.Rules, func(r *analysis.Rule) bool { return r.ID == c.Test }); i >= 0 {
-		fix = oneLine(r.Rules[i].Fix)
-	}
-	return []string{markup.Code(c.Test), c.Category, markup.Text(c.Message), markup.Text(fix)}
+func mdFailedRule(c *ConformanceResult) []string {
+	return []string{markup.Code(c.Test), c.Category, markup.Text(c.Message), markup.Text(c.Fix)}
 }
 
 // rows returns how many rules of each category came out how, as a table: first the heads, then a row a category, then all.

@@ -22,7 +22,7 @@ func NewParts(r *Report) (parts Parts, err error) {
 		groups.add(f, f.Place.String(), f.Place.String())
 	}
 	data.Groups = groups.worstFirst()
-	for _, list := range [][]pageFailed{data.Failed, data.Refused, data.FailedTasks} {
+	for _, list := range [][]pageFailed{data.Failed, data.Refused, data.FailedTasks, data.Known} {
 		for i := range list {
 			list[i].Anchor = strconv.FormatUint(list[i].Exchange, 10)
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"a2atap/analyzer/analysis"
@@ -14,6 +15,8 @@ type Report struct {
 	Rules  []*analysis.Rule  // that were asked for, in reading order
 	Gate   analysis.Severity // from which on a finding fails the check; one above Error if none does
 	Calls  bool              // one failed call fails the check; else only links on which at least half of them failed
+	Never  bool              // no failed call or task fails the check
+	Empty  bool              // a verdict that proves nothing does not fail the check
 	Tool   Tool
 	Now    time.Time // the date of the report
 
@@ -23,26 +26,42 @@ type Report struct {
 	Tests      []Suite     // of agents that were asked actively; nil for what was only recorded
 	Directions []Direction // between two agents; nil if there are not two
 
+	// how long the exchange of a finding took; capture.NotKnown if that is not known; nil if it never is
+	Took func(*analysis.Finding) time.Duration
+
 	Traffic *exchanges.Section // the exchanges, for HTML; nil if they are not to be shown
 }
 
-// gate returns the severity that decides the status in words: also where no finding fails the check, errors are not
-// called clean.
-func (r *Report) gate() analysis.Severity { return min(r.Gate, analysis.Error) }
+// Under returns the report on a result under a gate.
+func Under(gate judgment.Gate, r *judgment.Result) *Report {
+	return &Report{Result: r, Gate: gate.Severity, Calls: gate.Calls, Never: gate.Never, Empty: gate.AllowEmpty}
+}
 
 // verdict returns the sum of the report.
 func (r *Report) verdict() judgment.Verdict {
-	v := r.Result.Verdict(r.gate())
+	v := r.Result.Judge(judgment.Gate{Severity: r.Gate, Calls: r.Calls, Never: r.Never, AllowEmpty: r.Empty})
 	if r.Tests != nil {
-		v.Status = r.status(r.gate())
+		v.Status, v.Exit = r.status(), r.exit()
 	}
 	return v
+}
+
+// statements returns what every format states of the verdict. Of agents that were asked actively, where some calls are
+// to fail, it leaves out how the calls came out.
+func (r *Report) statements() []judgment.Statement {
+	v := r.verdict()
+	list := v.Statements()
+	if r.Tests == nil {
+		return list
+	}
+	list = slices.DeleteFunc(list, func(s judgment.Statement) bool { return !aboutProbe(s.Subject) })
+	return append(r.testStatements(v.Exit), list...)
 }
 
 // sentence returns the sum of the report in words.
 func (r *Report) sentence() string {
 	if r.Tests != nil {
-		return string(r.status(r.gate())) + ": " + r.Verdict()
+		return string(r.status()) + ": " + r.Verdict()
 	}
 	return r.verdict().String()
 }

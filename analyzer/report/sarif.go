@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer/analysis"
@@ -93,7 +94,8 @@ type (
 )
 
 // SARIF writes a result as SARIF 2.1.0: at most 5,000 results, worst first in doubt, and the number of those left out.
-// Of the rules it has those that were broken.
+// Of the rules it has those that were broken. The statements of the verdict are notifications; the invocation was not
+// successful if one of them decides the exit status.
 // The place of a finding is its logical location; the capture is the artifact.
 func SARIF(w io.Writer, r *Report) error {
 	run := sarifRun{
@@ -126,16 +128,18 @@ func SARIF(w io.Writer, r *Report) error {
 		}
 		run.Results = append(run.Results, sarifFinding(f, i))
 	}
-	v := r.verdict()
-	invocation := sarifInvocation{Successful: v.Status.Proved() && v.Status != judgment.StatusFailing}
+	statements := r.statements()
+	decides := func(s judgment.Statement) bool { return s.Exit != judgment.Passes }
+	invocation := sarifInvocation{Successful: !slices.ContainsFunc(statements, decides)}
 	notify := func(level, text string) {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifText{text}})
 	}
 	notify("note", r.sentence())
-	for i := range r.Result.Calls {
-		if c := &r.Result.Calls[i]; c.Failed+c.TasksFailed > 0 && r.Tests == nil {
-			notify("warning", analysis.Clean(c.Link.String())+": "+c.String())
+	for _, s := range statements {
+		if len(invocation.Notifications) == maxSARIF {
+			break
 		}
+		notify(s.Exit.Severity().String(), s.String())
 	}
 	if left > 0 {
 		notify("warning", fmt.Sprintf("%d findings are left out; the JSON report has all", left))

@@ -166,31 +166,91 @@ func (r *Report) Tally() Tally {
 	return t
 }
 
-// Status returns the verdict on a report with tests in one word, with the report's gate.
-func (r *Report) Status() judgment.Status { return r.status(r.Gate) }
+// Status returns the verdict on a report with tests in one word. Errors are findings also where nothing fails the check.
+func (r *Report) Status() judgment.Status { return r.status() }
 
-func (r *Report) status(gate analysis.Severity) judgment.Status {
-	cut, asked := false, false
-	for i := range r.Tests {
-		cut, asked = cut || r.Tests[i].Cut || r.Tests[i].Shut != "", asked || !r.Tests[i].Unasked
-		for j := range r.Tests[i].Tests {
-			t := &r.Tests[i].Tests[j]
-			if t.fails(gate) {
-				return judgment.StatusFindings
-			}
-			cut = cut || t.Status == TestCritical && t.Waived != "" // what was to come after it was not asked
-		}
-	}
-	v, t := r.Result.Verdict(gate), r.Tally()
+func (r *Report) status() judgment.Status {
+	v := r.Result.Judge(judgment.Gate{Severity: r.Gate})
 	switch {
-	case v.Status == judgment.StatusFindings:
-		return v.Status
-	case t.Passed+t.Failed+t.Waived == 0, !asked:
+	case r.breaksAt(min(r.Gate, analysis.Error)), v.Status == judgment.StatusFindings:
+		return judgment.StatusFindings
+	case !r.answered():
 		return judgment.StatusNothing
-	case cut, v.Lost > 0:
+	case r.unfinished() != "", v.Lost > 0:
 		return judgment.StatusIncomplete
+	case r.breaksAt(analysis.Warning), v.Warnings > 0:
+		return judgment.StatusWarnings
 	}
 	return judgment.StatusClean
+}
+
+// Exit returns what a report with tests means to the caller of a check.
+func (r *Report) Exit() judgment.Exit { return r.exit() }
+
+func (r *Report) exit() judgment.Exit {
+	v := r.Result.Judge(judgment.Gate{Severity: r.Gate, Never: true})
+	switch {
+	case r.breaksAt(r.Gate), v.Exit == judgment.Fails:
+		return judgment.Fails
+	case r.Empty:
+	case !r.answered(), r.unfinished() != "", v.Lost > 0:
+		return judgment.Inconclusive
+	}
+	return judgment.Passes
+}
+
+// breaksAt reports whether a test fails a check with that gate.
+func (r *Report) breaksAt(gate analysis.Severity) bool {
+	return slices.ContainsFunc(r.Tests, func(s Suite) bool {
+		return slices.ContainsFunc(s.Tests, func(t Test) bool { return t.fails(gate) })
+	})
+}
+
+// answered reports whether a test shows anything of an agent.
+func (r *Report) answered() bool {
+	t := r.Tally()
+	asked := slices.ContainsFunc(r.Tests, func(s Suite) bool { return !s.Unasked })
+	return asked && t.Passed+t.Failed+t.Waived > 0
+}
+
+// unfinished says why tests are missing; empty if none are known to be.
+func (r *Report) unfinished() string {
+	for i := range r.Tests {
+		s := &r.Tests[i]
+		switch {
+		case s.Cut:
+			return "the run was interrupted"
+		case s.Shut != "":
+			return s.Shut
+		case slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Status == TestCritical && t.Waived != "" }):
+			return "agent " + analysis.Clean(s.Agent) + " was gone, and the rest was not asked"
+		}
+	}
+	return ""
+}
+
+// testStatements returns what the tests add to the verdict.
+func (r *Report) testStatements(exit judgment.Exit) (list []judgment.Statement) {
+	effect := min(exit, judgment.Inconclusive)
+	if !r.answered() {
+		list = append(list, judgment.Statement{
+			Subject: judgment.AboutNothing, Text: "no test shows anything of an agent", Exit: effect,
+		})
+	}
+	if why := r.unfinished(); why != "" {
+		list = append(list, judgment.Statement{Subject: judgment.AboutNotSeen, Text: why, Exit: effect})
+	}
+	return list
+}
+
+// aboutProbe reports whether a statement holds of traffic in which some calls are to fail and connections are to break.
+func aboutProbe(s judgment.Subject) bool {
+	switch s {
+	case judgment.AboutLost, judgment.AboutCrash, judgment.AboutInsecure, judgment.AboutForgotten, judgment.AboutBaselined,
+		judgment.AboutLive:
+		return true
+	}
+	return false
 }
 
 // Verdict returns the verdict on a report with tests as one line for people: how the tests came out, and what the rules
@@ -218,7 +278,7 @@ func (r *Report) Verdict() string {
 
 // rulesVerdict says what the rules found.
 func (r *Report) rulesVerdict() string {
-	v := r.Result.Verdict(r.gate())
+	v := r.verdict()
 	text := fmt.Sprintf("rules found %s, %s, %s", analysis.Plural(v.Errors, "error"),
 		analysis.Plural(v.Warnings, "warning"), analysis.Plural(v.Notes, "note"))
 	if v.Errors+v.Warnings+v.Notes == 0 {

@@ -99,15 +99,15 @@ func TestTestsInEveryFormat(t *testing.T) {
 
 func TestTestsAsJUnit(t *testing.T) {
 	for gate, want := range map[analysis.Severity]junit.Totals{
-		analysis.Warning:   {Tests: 9, Passed: 1, Skipped: 4, Failed: 3, Error: 1},
-		analysis.Error:     {Tests: 9, Passed: 2, Skipped: 4, Failed: 2, Error: 1},
-		analysis.Error + 1: {Tests: 9, Passed: 5, Skipped: 4},
+		analysis.Warning:   {Tests: 10, Passed: 1, Skipped: 4, Failed: 4, Error: 1},
+		analysis.Error:     {Tests: 10, Passed: 1, Skipped: 5, Failed: 3, Error: 1},
+		analysis.Error + 1: {Tests: 10, Passed: 1, Skipped: 9},
 	} {
 		r := active(asked())
 		r.Gate = gate
 		b := written(t, report.JUnit, r)
 		suites, err := junit.Ingest([]byte(b))
-		if err != nil || len(suites) != 2 {
+		if err != nil || len(suites) != 3 {
 			t.Fatalf("%d suites, error %v", len(suites), err)
 		}
 		var got junit.Totals
@@ -150,25 +150,27 @@ func TestStatusOfTests(t *testing.T) {
 		suite report.Suite
 		gate  analysis.Severity
 		want  judgment.Status
+		exit  judgment.Exit
 	}{
-		{"passed", only(report.TestPassed, analysis.Error, ""), analysis.Error, judgment.StatusClean},
-		{"failed", only(report.TestFailed, analysis.Error, ""), analysis.Error, judgment.StatusFindings},
-		{"failed, nothing counts", only(report.TestFailed, analysis.Error, ""), analysis.Error + 1, judgment.StatusClean},
-		{"a warning", only(report.TestFailed, analysis.Warning, ""), analysis.Error, judgment.StatusClean},
-		{"a warning that counts", only(report.TestFailed, analysis.Warning, ""), analysis.Warning, judgment.StatusFindings},
-		{"gone", only(report.TestCritical, analysis.Note, ""), analysis.Error, judgment.StatusFindings},
-		{"waived", only(report.TestFailed, analysis.Error, "known"), analysis.Note, judgment.StatusClean},
-		{"gone, nothing counts", only(report.TestCritical, analysis.Note, ""), analysis.Error + 1, judgment.StatusClean},
-		{"gone, waived", only(report.TestCritical, analysis.Note, "known"), analysis.Error, judgment.StatusIncomplete},
-		{"skipped", only(report.TestSkipped, analysis.Error, ""), analysis.Error, judgment.StatusNothing},
-		{"inconclusive", only(report.TestInconclusive, analysis.Error, ""), analysis.Error, judgment.StatusNothing},
-		{"nothing asked", report.Suite{Agent: "booker"}, analysis.Error, judgment.StatusNothing},
-		{"only the card", unasked, analysis.Error, judgment.StatusNothing},
-		{"interrupted", cut, analysis.Error, judgment.StatusIncomplete},
+		{"passed", only(report.TestPassed, analysis.Error, ""), analysis.Error, judgment.StatusClean, judgment.Passes},
+		{"failed", only(report.TestFailed, analysis.Error, ""), analysis.Error, judgment.StatusFindings, judgment.Fails},
+		{"failed, nothing counts", only(report.TestFailed, analysis.Error, ""), analysis.Error + 1, judgment.StatusFindings, judgment.Passes},
+		{"a warning", only(report.TestFailed, analysis.Warning, ""), analysis.Error, judgment.StatusWarnings, judgment.Passes},
+		{"a warning that counts", only(report.TestFailed, analysis.Warning, ""), analysis.Warning, judgment.StatusFindings, judgment.Fails},
+		{"gone", only(report.TestCritical, analysis.Note, ""), analysis.Error, judgment.StatusFindings, judgment.Fails},
+		{"waived", only(report.TestFailed, analysis.Error, "known"), analysis.Note, judgment.StatusClean, judgment.Passes},
+		{"gone, nothing counts", only(report.TestCritical, analysis.Note, ""), analysis.Error + 1, judgment.StatusFindings, judgment.Passes},
+		{"gone, waived", only(report.TestCritical, analysis.Note, "known"), analysis.Error, judgment.StatusIncomplete, judgment.Inconclusive},
+		{"skipped", only(report.TestSkipped, analysis.Error, ""), analysis.Error, judgment.StatusNothing, judgment.Inconclusive},
+		{"inconclusive", only(report.TestInconclusive, analysis.Error, ""), analysis.Error, judgment.StatusNothing, judgment.Inconclusive},
+		{"nothing asked", report.Suite{Agent: "booker"}, analysis.Error, judgment.StatusNothing, judgment.Inconclusive},
+		{"only the card", unasked, analysis.Error, judgment.StatusNothing, judgment.Inconclusive},
+		{"interrupted", cut, analysis.Error, judgment.StatusIncomplete, judgment.Inconclusive},
 	} {
 		r := whole(&judgment.Result{})
 		r.Tests, r.Gate = []report.Suite{tt.suite}, tt.gate
 		expect.Equal(t, tt.name, tt.want, r.Status())
+		expect.Equal(t, tt.name+": exit", tt.exit, r.Exit())
 	}
 }
 

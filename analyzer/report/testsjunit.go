@@ -8,8 +8,8 @@ import (
 	"a2atap/analyzer/report/junit"
 )
 
-// addTests adds a suite for each agent that was asked actively, a case for each test. A test that was inconclusive is
-// skipped, one that found the agent gone has an error, and so has one that failed below the gate its failure as output.
+// addTests adds a suite for each agent that was asked actively, a case for each test. A test that was inconclusive, or failed below
+// the gate, is skipped with its message; one that found the agent gone has an error.
 func (all *junitSuites) addTests(r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
@@ -39,6 +39,7 @@ func (t *Test) junit(gate analysis.Severity) junit.Case {
 	case t.fails(gate):
 		c.Failure = &junit.Message{Message: message, Type: t.Severity.String(), Text: t.details()}
 	case t.Bad():
+		c.Skipped = &junit.Message{Message: "failed below the gate: " + t.severity().String() + ": " + message}
 		c.Out = t.details()
 	}
 	return c

@@ -68,8 +68,8 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 			continue
 		}
 		for _, result := range c.failed() {
-			if result.Duration == nil { // a rule
-				failed = append(failed, mdFailedRule(r, &result))
+			if !slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Name == result.Test }) {
+				failed = append(failed, mdFailedRule(&result))
 			}
 		}
 	}

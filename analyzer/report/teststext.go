@@ -34,6 +34,7 @@ func testsText(b *strings.Builder, r *Report) {
 	}
 	r.othersText(b)
 	directionsText(b, r)
+	answersText(b, r)
 }
 
 // othersText lists what the rules found of agents that were not under test, such as those that a card names.

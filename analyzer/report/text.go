@@ -77,12 +77,11 @@ func Text(w io.Writer, whole *Report) error {
 	if len(r.Findings) > 0 {
 		b.WriteString("\n")
 	}
-	if r.Counts.Exchanges == 0 && r.Nothing != "" {
-		b.WriteString(r.Nothing + "\n")
-	} else if r.Counts.Exchanges == 0 {
+	if r.Counts.Exchanges == 0 && r.Nothing == "" {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
-	} else {
-		answersText(&b, whole.verdict())
+	}
+	answersText(&b, whole)
+	if r.Counts.Exchanges > 0 {
 		observed(&b, whole)
 		directionsText(&b, whole)
 	}

@@ -235,6 +235,19 @@ func (s *Summary) Failure() string {
 	return analysis.Clip(s.Outcome.Failure)
 }
 
+// FailureText returns what the error of a failed call says, in its own words; empty if it says nothing.
+func (s *Summary) FailureText() string {
+	for i := range s.Errors {
+		if s.Errors[i].Message != "" {
+			return s.Errors[i].Message
+		}
+	}
+	if s.Fault != nil {
+		return s.Fault.Detail
+	}
+	return s.Said
+}
+
 // Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
 // task that failed or was rejected; whether somebody wanted one to be canceled, an exchange alone does not show.
 func (s *Summary) Failed() bool {

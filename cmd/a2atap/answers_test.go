@@ -129,7 +129,7 @@ func TestWhatCameOfIt(t *testing.T) {
 		{
 			"a client that asks until the task is there",
 			[]said{{get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, gone, ""}, {get, got("INPUT_REQUIRED", ""), ""}},
-			"", 0, "clean: 0 errors, 4 warnings",
+			"", 0, "warnings: 0 errors, 4 warnings",
 			[]string{"refused calls\n  1 GetTask TaskNotFound: no task t1 (and 3 more)"},
 		},
 		{
@@ -143,7 +143,7 @@ func TestWhatCameOfIt(t *testing.T) {
 				{get, gone, ""},
 				{get, gone, ""},
 			},
-			"", 0, "no violation: 3 of 7 calls failed: TaskNotFound 3",
+			"", 0, "warnings: 0 errors, 3 warnings, 3 notes in 7 exchanges, 7 judged; 3 of 7 calls failed: TaskNotFound 3",
 			[]string{"failed calls\n  5 GetTask TaskNotFound: no task t1 (and 2 more)"},
 		},
 		{

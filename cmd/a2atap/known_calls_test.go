@@ -61,11 +61,11 @@ func TestKnownCalls(t *testing.T) {
 
 	// Known failures alone do not make a link failing, but they count where another one comes.
 	check("new.txtar --baseline known.json", 1, "check: failing: 3 of 4 calls failed: InternalError 2, code -32099 1, 2 of them accepted;",
-		"4 SendMessage code -32099: overloaded", "!database is down")
+		"4 SendMessage code -32099: overloaded", "accepted failures\n  2 SendMessage InternalError: job 17: database is down (and 1 more)")
 	check("new.txtar --baseline known.json --format json", 1, `"callsKnown": 2`, `"code": "-32099"`, `"binding": "jsonrpc"`)
-	check("new.txtar --baseline known.json --format junit", 1, `<failure message="3 of 4 calls failed`)
+	check("new.txtar --baseline known.json --format junit", 1, `<failure message="at least half failed of planner → agent: 3 of 4 calls failed`)
 	check("old.txtar --baseline known.json --format junit", 0, "!<failure")
-	check("old.txtar --baseline known.json --format github", 0, "::notice title=a2atap calls::2 of 3 calls failed")
+	check("old.txtar --baseline known.json --format github", 0, "::notice title=a2atap::no violation: 2 of 3 calls failed")
 
 	// A client has its own, unless an entry names none.
 	check("other.txtar --baseline known.json", 1, "check: failing")

@@ -62,6 +62,7 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags, shown web.Options)
 	if err != nil {
 		return err
 	}
+	gate.AllowEmpty = o.AllowEmpty
 	out := &present.Recorded{Env: e, JSON: o.Format == "json"}
 	options, err := o.Options(e, out)
 	if err != nil {
@@ -117,7 +118,7 @@ func record(ctx context.Context, e cli.Env, o recorder.Flags, shown web.Options)
 	if err == nil {
 		err = stopErr
 	}
-	return out.End(gate, o.AllowEmpty, options.Output, result, stats, err)
+	return out.End(gate, options.Output, result, stats, err)
 }
 
 // listenPage opens the address of the page of a recording; nil if there is to be none.

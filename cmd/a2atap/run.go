@@ -66,6 +66,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 	if err != nil {
 		return err
 	}
+	gate.AllowEmpty = o.AllowEmpty
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return fmt.Errorf("run %s: %w; give a program in PATH, or its path", args[0], program.Cause(err))
@@ -105,7 +106,7 @@ func runProgram(ctx context.Context, e cli.Env, o recorder.Flags, args []string)
 	if err == nil {
 		err = stopErr
 	}
-	err = out.End(gate, o.AllowEmpty, options.Output, result, stats, err)
+	err = out.End(gate, options.Output, result, stats, err)
 	if stats.Exchanges == 0 && stats.LostExchanges == 0 && cli.WithoutStatus(err) == nil {
 		program.NothingCame(out, path, len(r.Taps()))
 		if !o.AllowEmpty {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/cmdtest"
@@ -115,7 +116,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
 	w.talkRaw(t, taps[0].Addr(), forward, agent)
 	result, stats, err := r.Stop()
-	if err := out.End(present.Gate{Severity: analysis.Error + 1, Never: true}, o.AllowEmpty, w.path, result, stats, err); err != nil {
+	if err := out.End(judgment.Gate{Severity: analysis.Error + 1, Never: true, AllowEmpty: o.AllowEmpty}, w.path, result, stats, err); err != nil {
 		t.Fatal(err)
 	}
 	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))

@@ -125,6 +125,9 @@ func formatsTopic() string {
   .otlp     spans of OpenTelemetry; only written
   .html     a page for people, with findings, ladders and each exchange; only written
 
+What a capture lacks (lost traffic, a killed recorder, agents that were not verified) is in every copy of it: in the
+section gaps of a transcript, in a line {"gaps": ...} of JSON Lines, in _a2atap of the log of a HAR.
+
   a2atap export c.a2atap -o c.txtar
   a2atap export c.a2atap -o c.har --filter op:SendMessage
   a2atap export c.a2atap -o c.html
@@ -171,17 +174,21 @@ const exitTopic = `Exit statuses are the same everywhere, so that a script knows
 If several apply, the first of 2, 3, 1, 4 is given. What was found goes to standard output, the verdict and errors to
 standard error.
 
-The verdict of check, record and run answers three questions: was all seen that passed, did the calls work, and was it
-right? Its first word is
+The verdict of check, record and run answers three questions: was all traffic seen, did the calls and tasks work, and
+was it right? Its first word is the first of these that applies:
 
-  clean         the answer to all three is yes                                                      0
-  no violation  nothing was found, but some calls or tasks failed, or something was not seen        0
   findings      rules were broken, at or above --fail-on                                            1
   failing       at least half of the calls of a link failed, or of its tasks                        1
+  nothing       nothing was judged                                                                  4
   incomplete    at least half of a link was not seen or judged; traffic was lost, or the recorder
                 killed; a client read the card of an agent that nobody called, or that it cannot
                 use; or nobody knows how the calls of a link came out                               4
-  nothing       nothing was judged                                                                  4
+  warnings      rules were broken at warning, below --fail-on                                       0
+  no violation  no rule was broken above note, but calls or tasks failed, or something was not seen 0
+  clean         all traffic was seen, all calls and tasks worked, no rule was broken above note     0
+
+Every format of a report states the same verdict and agrees with the exit status. JUnit has a failure or an error
+exactly if the status is not 0; a rule that is broken below --fail-on is skipped there, with its message.
 
 A call failed if the agent answered with an error or not at all, or over JSON-RPC without an envelope or with the id of
 another call, if its client left before the response was complete, or if its stream ended while the task was at work
@@ -198,11 +205,11 @@ it or saw it at work here. At least half are counted of the tasks and of the mes
 
 Not seen is what the record lacks: the end of calls and streams that were open when the recording ended, of streams
 that their client left while the task was at work, if nobody asked for the task afterwards, and of tasks that were at
-work when they were shown last, whether a client still read that had ended its sending before its answer came, where a
-redirect led, bodies that were not kept or cannot be decoded, versions of the protocol that are not known here, calls
-whose dialect is not decided, what follows an upgrade or passes in a tunnel, messages of gRPC that cannot be read,
-requests that the recorder refused, connections whose client did not take our certificate, webhooks and interfaces of
-a card that are not tapped. A client that read a card, never called,
+work when they were shown last, or waited for input or a login that no one gave; whether a client still read that had
+ended its sending before its answer came, where a redirect led, bodies that were not kept or cannot be decoded,
+versions of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes
+in a tunnel, messages of gRPC that cannot be read, requests that the recorder refused, connections whose client did not
+take our certificate, webhooks and interfaces of a card that are not tapped. A client that read a card, never called,
 and says of itself that it speaks 0.3 where the card offers only 1.0, or the other way round, is named with that.
 
 --fail-on calls makes one failed call or task a failure: with findings as --fail-on error,calls or --fail-on

@@ -80,6 +80,7 @@ type Info struct {
 	Live          bool   // a recorder is writing it now
 	Imported      bool   // it came from another format; what that format lacks is not known
 	SecretsKept   bool   // redaction was turned off
+	Unfinished    bool   // it is a copy of a capture that was still being recorded: see Provisional
 	Insecure      bool   // agents on TLS were not verified: who answered need not be the agent that is named
 	Exchanges     uint64 // how many there are, which is also the last sequence number
 	Arrivals      uint64 // how many steps there are, which is also the last arrival number
@@ -88,6 +89,10 @@ type Info struct {
 	Crashes       uint64 // recorders of it that were killed: what passed in the moment before is missing
 	Crash         Crash  // the last of those
 }
+
+// Provisional reports whether more of the traffic may be known elsewhere or later: the recording continues, or continued
+// when the capture was copied.
+func (i *Info) Provisional() bool { return i.Live || i.Unfinished }
 
 // InsecureText says what Info.Insecure means, in words.
 const InsecureText = "INSECURE: agents on TLS were not verified (--insecure), so another may have answered"

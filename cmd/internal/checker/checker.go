@@ -48,7 +48,7 @@ type Options struct {
 // A checker holds the parsed flags of check.
 type checker struct {
 	from  *source.Flags
-	gate  present.Gate
+	gate  judgment.Gate
 	least analysis.Severity
 	keep  judged.Selection
 	rules ruleSelection
@@ -56,6 +56,7 @@ type checker struct {
 	keys  []engine.Option
 	page  *pageTraffic // nil if the report is not a page
 	again bool         // what judging came to before is not read
+	took  durations
 }
 
 func (o *Options) checker(e cli.Env) (c checker, err error) {
@@ -65,6 +66,7 @@ func (o *Options) checker(e cli.Env) (c checker, err error) {
 	if c.gate, err = present.ParseGate(o.FailOn); err != nil {
 		return c, err
 	}
+	c.gate.AllowEmpty = o.AllowEmpty
 	if c.least, err = analysis.ParseSeverity(o.MinSeverity); err != nil {
 		return c, cli.Usage("--min-severity: %w", err)
 	}
@@ -115,7 +117,7 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 // conclude writes the report on what was checked, and returns what the command ends with.
 func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *judgment.Result, unread error) error {
 	total.Explain()
-	verdict := present.DisplayedVerdict(total, c.gate)
+	verdict := total.Judge(c.gate)
 	hidden := c.hideMinor(total)
 	r, err := c.report(ctx, e, total)
 	if err != nil {
@@ -143,13 +145,13 @@ func (c *checker) conclude(ctx context.Context, e cli.Env, o Options, total *jud
 	if unread != nil {
 		return unread
 	}
-	return present.VerdictExit(total, c.gate, o.AllowEmpty)
+	return present.VerdictExit(verdict.Exit)
 }
 
 // report returns the report on what was checked.
 func (c *checker) report(ctx context.Context, e cli.Env, total *judgment.Result) (*report.Report, error) {
-	r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate.Severity, Calls: c.gate.Calls, Tool: cli.Tool(), Now: e.Now()}
-	r.Directions = report.Directions(total)
+	r := report.Under(c.gate, total)
+	r.Rules, r.Tool, r.Now, r.Directions, r.Took = c.rules.list, cli.Tool(), e.Now(), report.Directions(total), c.took.of
 	var err error
 	if c.page != nil {
 		r.Traffic, err = exchanges.Read(ctx, c.page.captures, total.Findings)
@@ -226,6 +228,7 @@ func (c *checker) addJudged(
 	if c.page != nil {
 		c.page.captures = append(c.page.captures, shown)
 	}
+	c.took.learn(ctx, j, result)
 	total.Add(result)
 	return nil
 }

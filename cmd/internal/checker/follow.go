@@ -75,11 +75,12 @@ func (c *checker) follow(ctx context.Context, e cli.Env, o Options, names []stri
 	if err := c.known.Finish(e, result.Coverage, result.Calls, nil); err != nil {
 		return err
 	}
-	present.PrintVerdict(e, "check", present.DisplayedVerdict(result, c.gate), c.remarks(result, f.hidden)...)
+	verdict := result.Judge(c.gate)
+	present.PrintVerdict(e, "check", verdict, c.remarks(result, f.hidden)...)
 	if f.err != nil {
 		return f.err
 	}
-	return present.VerdictExit(result, c.gate, o.AllowEmpty)
+	return present.VerdictExit(verdict.Exit)
 }
 
 // A follower prints the selected findings of a capture that is being recorded.

@@ -9,7 +9,6 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
-	"a2atap/cmd/internal/present"
 	"a2atap/cmd/internal/source"
 )
 
@@ -17,7 +16,7 @@ import (
 func Page(ctx context.Context, e cli.Env, from *source.Flags, output, name string, keep judged.Selection) error {
 	defer e.LimitMemory()()
 	c := &checker{
-		from: from, gate: present.Gate{Severity: analysis.Error}, least: analysis.Note, keep: keep, known: &judged.Baseline{},
+		from: from, gate: judgment.Gate{Severity: analysis.Error}, least: analysis.Note, keep: keep, known: &judged.Baseline{},
 		page: &pageTraffic{},
 	}
 	defer c.page.close()

@@ -14,7 +14,6 @@ import (
 	"a2atap/cmd/internal/source"
 	"a2atap/cmd/internal/spans"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/transcript"
 )
 
 // Options are the flags of export.
@@ -81,18 +80,16 @@ func writeExchanges(
 	if err != nil {
 		return err
 	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return err
+	}
 	out, err := present.NewExchangeWriter(w, format, present.Annotator{Reader: reader, Notes: keep.Notes})
 	if err != nil {
 		return err
 	}
-	if t, ok := out.(*transcript.Writer); ok {
-		info, err := src.Info(ctx)
-		if err != nil {
-			return err
-		}
-		if err := t.Gaps(transcript.GapsOf(&info)); err != nil {
-			return err
-		}
+	if err := out.Gaps(capture.GapsOf(&info)); err != nil {
+		return err
 	}
 	chosen, err := keep.Chooser(ctx, e, "export", name, src)
 	if err != nil {

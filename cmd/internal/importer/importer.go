@@ -70,23 +70,35 @@ func Run(ctx context.Context, e cli.Env, o Options, name string) error {
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
 // error the capture holds what was read before it.
 func copyCapture(ctx context.Context, src capture.Source, output string, hidden redacted.Options) (int, error) {
-	hidden.Store.SecretsKept = hidden.Keep
+	info, err := src.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	hidden.Store.SecretsKept, hidden.Store.Insecure, hidden.Store.Copied = hidden.Keep, info.Insecure, capture.GapsOf(&info)
 	to, err := redacted.Open(output, hidden)
 	if err != nil {
 		return 0, err
 	}
-	n := 0
+	n, lost := 0, int64(0)
 	copyAll := func() error {
 		for s, err := range src.Steps(ctx, 1) {
 			if err != nil {
 				return err
 			}
-			if _, opened := s.What.(capture.Opened); opened {
+			switch what := s.What.(type) {
+			case capture.Opened:
 				n++
+			case capture.Lost:
+				lost = capture.AddLost(lost, what.Exchanges)
 			}
 			if err := to.Append(s); err != nil {
 				return err
 			}
+		}
+		if more := info.LostExchanges - lost; more > 0 { // the file says so, and no step does
+			return to.Append(capture.Step{Offset: capture.NotKnown, What: capture.Lost{
+				Exchanges: more, Reason: "lost, as " + info.Name + " says",
+			}})
 		}
 		return nil
 	}

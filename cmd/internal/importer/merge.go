@@ -78,11 +78,12 @@ func Merge(ctx context.Context, e cli.Env, o MergeOptions, names []string) error
 // mergeInto merges recordings into a new capture. If that fails, none is left.
 func mergeInto(ctx context.Context, e cli.Env, output string, recordings []merge.Recording, hidden redacted.Options,
 ) (merge.Summary, error) {
-	marks, err := merge.MarksOf(ctx, recordings...)
+	gaps, err := merge.GapsOf(ctx, recordings...)
 	if err != nil {
 		return merge.Summary{}, err
 	}
-	hidden.Store.SecretsKept, hidden.Store.Insecure = hidden.Keep && marks.SecretsKept, marks.Insecure
+	hidden.Store.SecretsKept = hidden.Keep && gaps.Secrets
+	hidden.Store.Insecure, hidden.Store.Copied = gaps.Insecure, gaps
 	hidden.Notice = e.Notice
 	to, err := redacted.Open(output, hidden)
 	if err != nil {

@@ -55,10 +55,14 @@ func exportTo(
 	if err != nil {
 		return 0, err
 	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
 	counted := &byteCount{}
 	err = cli.WriteFile(file, func(w io.Writer) error {
 		counted.w = w
-		out, err := present.ExportWriter(counted, format, present.Annotator{Reader: reader, Notes: notes})
+		out, err := present.ExportWriter(counted, format, present.Annotator{Reader: reader, Notes: notes}, capture.GapsOf(&info))
 		if err != nil {
 			return err
 		}

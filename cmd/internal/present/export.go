@@ -16,8 +16,10 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
-// An ExchangeWriter writes exchanges one by one; Close writes what ends the document.
+// An ExchangeWriter writes exchanges one by one; Close writes what ends the document. Gaps states what is missing from
+// the capture, before the first exchange.
 type ExchangeWriter interface {
+	Gaps(g capture.Gaps) error
 	Write(x *capture.Exchange) error
 	Close() error
 }
@@ -45,8 +47,9 @@ func (p *ExportPrinter) End() error { return p.W.Close() }
 // Flush writes what is held back.
 func (p *ExportPrinter) Flush() error { return p.W.Close() }
 
-// ExportWriter returns what writes exchanges in one of the formats of the inspector.
-func ExportWriter(w io.Writer, format string, a Annotator) (Printer, error) {
+// ExportWriter returns what writes exchanges in one of the formats of the inspector. Those that are captures state what
+// is missing from the one that they are copied from.
+func ExportWriter(w io.Writer, format string, a Annotator, gaps capture.Gaps) (Printer, error) {
 	switch format {
 	case "curl":
 		return &CurlPrinter{W: w}, nil
@@ -54,7 +57,10 @@ func ExportWriter(w io.Writer, format string, a Annotator) (Printer, error) {
 		return &bodyPrinter{w: w}, nil
 	}
 	out, err := NewExchangeWriter(w, format, a)
-	return &ExportPrinter{W: out}, err
+	if err != nil {
+		return nil, err
+	}
+	return &ExportPrinter{W: out}, out.Gaps(gaps)
 }
 
 // bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the

@@ -115,7 +115,7 @@ func (p *Recorded) Finding(f analysis.Finding) {
 // End prints what was recorded and the verdict, and returns the exit status as an error, nil for 0. Where no severity
 // reaches the gate, the status is about recording alone. The result is nil if what was recorded could not be judged.
 func (p *Recorded) End(
-	gate Gate, allowEmpty bool, output string, r *judgment.Result, s recording.Stats, err error,
+	gate judgment.Gate, output string, r *judgment.Result, s recording.Stats, err error,
 ) error {
 	fmt.Fprintf(p.Env.Err, "record: %s, %s in %s",
 		analysis.Plural(s.Exchanges, "exchange"), analysis.Plural(s.Bytes, "byte"), output)
@@ -132,18 +132,16 @@ func (p *Recorded) End(
 	if r == nil { // what was recorded could not be judged
 		return err
 	}
-	v := DisplayedVerdict(r, gate)
+	gate.AllowEmpty = gate.AllowEmpty || gate.Never
+	v := r.Judge(gate)
 	if p.JSON {
-		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate.Severity}))
+		p.object("verdict", report.JSONVerdict(report.Under(gate, r)))
 	}
 	PrintVerdict(p.Env, "record", v)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case gate.Never:
-		return nil
 	}
-	return VerdictExit(r, gate, allowEmpty)
+	return VerdictExit(v.Exit)
 }
 
 // Apart calls a function while nobody else prints.

@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/analyzer/judgment"
 	"a2atap/analyzer/report"
 	"a2atap/cmd/internal/cli"
 	"a2atap/cmd/internal/judged"
@@ -164,11 +163,5 @@ func (r *run) ask(ctx context.Context, record *record, whole *report.Report) err
 
 // exit returns the exit status for a report as an error, nil for 0.
 func exit(whole *report.Report) error {
-	switch whole.Status() {
-	case judgment.StatusFindings:
-		return &cli.Exit{Code: cli.ExitFindings}
-	case judgment.StatusClean:
-		return nil
-	}
-	return &cli.Exit{Code: cli.ExitInconclusive}
+	return present.VerdictExit(whole.Exit())
 }

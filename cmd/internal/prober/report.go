@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/baseline"
@@ -103,6 +104,13 @@ func (r *run) judge(ctx context.Context, record *record, whole *report.Report) e
 	}
 	r.known.Apply(result)
 	whole.Result, whole.Rules, whole.Now = result, rules.All, r.e.Now()
+	whole.Took = func(f *analysis.Finding) time.Duration {
+		x, err := record.memory.Exchange(ctx, f.Place.Exchange)
+		if err != nil {
+			return capture.NotKnown
+		}
+		return x.Ended
+	}
 	return nil
 }
 

@@ -203,14 +203,15 @@ func recordingOf(r fleet.Recorded) merge.Recording {
 // begin opens the file into which recordings are merged. Secrets in it are placeholders already; what reads it as it is
 // written looks for the keys by which exchanges are found.
 func (f *stream) begin(ctx context.Context, recordings []merge.Recording) error {
-	marks, err := merge.MarksOf(ctx, recordings...)
+	gaps, err := merge.GapsOf(ctx, recordings...)
 	if err != nil {
 		return err
 	}
 	to, err := redacted.Open(filepath.Join(f.folder, "merged.a2atap"), redacted.Options{
-		Key: redacted.KeyForReading(), Keep: marks.SecretsKept,
+		Key: redacted.KeyForReading(), Keep: gaps.Secrets,
 		Store: bolt.Options{
-			SecretsKept: marks.SecretsKept, Insecure: marks.Insecure, Flush: fleetFlush,
+			SecretsKept: gaps.Secrets, Insecure: gaps.Insecure, Copied: capture.Gaps{Crashes: gaps.Crashes, Crash: gaps.Crash},
+			Flush:   fleetFlush,
 			OnError: func(err error) { f.fail(fmt.Errorf("keep what is read of %s: %w", f.address, err)) },
 		},
 	})

@@ -33,9 +33,9 @@ const tell = () => {
   document.title = (news.status ? news.status + " · " : "") + news.name;
   $("name").textContent = news.name;
   const last = news.whole && !news.live; // what is missing so far may come
-  const bad = last ? news.status !== "clean" : ["findings", "failing"].includes(news.status);
+  const bad = ["findings", "failing"].concat(last ? ["incomplete", "nothing"] : []).includes(news.status);
   $("status").textContent = (last || !news.status ? "" : "so far ") + (news.status ?? "");
-  $("status").className = bad ? "bad" : last ? "good" : "";
+  $("status").className = bad ? "bad" : !last ? "" : news.status === "clean" ? "good" : "warn";
   const words = news.verdict ?? "";
   $("sum").textContent = words.startsWith(news.status + ": ") ? words.slice(news.status.length + 2) : words;
   const counts = [news.exchanges === 1 ? "1 exchange" : news.exchanges.toLocaleString("en") + " exchanges"];

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"a2atap/proxy/background"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt/internal/layout"
 )
 
@@ -23,6 +24,10 @@ type Options struct {
 
 	// Insecure says that agents on TLS are not verified. The capture says so forever.
 	Insecure bool
+
+	// Copied says what the captures that a new one is made of say of themselves. It notes their crashes, and that one was
+	// still being recorded; what else they say is in other options and in steps.
+	Copied capture.Gaps
 
 	// Urgency is that of the work; it may be nil.
 	Urgency *background.Urgency

@@ -76,8 +76,9 @@ func makeReady(s *segments.Segment, path string, set segments.Set, o Options) er
 func beginSegment(s *segments.Segment, before segments.Set, o Options) error {
 	if len(before) == 0 {
 		st := layout.State{Ended: true} // nothing can be missing
+		st.Kills, st.Killed = o.Copied.Crashes, layout.BeatOf(o.Copied.Crash)
 		m := layout.Meta{
-			Capture: uuid.New(), Created: time.Now().UTC(), Tool: o.Tool, Segment: 1,
+			Capture: uuid.New(), Created: time.Now().UTC(), Tool: o.Tool, Segment: 1, Unfinished: o.Copied.Unfinished,
 		}
 		if o.copied != nil {
 			m, st = *o.copied, o.begins

@@ -39,6 +39,11 @@ type (
 		Extra       *exchangejson.Extra  `json:"_a2atap,omitzero"`
 	}
 
+	// extension is what a log of ours says beside HAR.
+	extension struct {
+		Gaps *exchangejson.Gaps `json:"gaps,omitzero"`
+	}
+
 	request struct {
 		Method      string         `json:"method"`
 		URL         string         `json:"url"`

@@ -21,10 +21,10 @@ import (
 var errStopped = errors.New("the scan was stopped")
 
 // Scan finds the entries of a HAR and hands out the bytes of each, valid during the call, and where they stand. It
-// ends early, without an error, when yield returns false.
-func Scan(r io.Reader, yield func(entry []byte, offset int64) bool) error {
+// ends early, without an error, when yield returns false. It adds to gaps what the log says is missing from the capture.
+func Scan(r io.Reader, gaps *capture.Gaps, yield func(entry []byte, offset int64) bool) error {
 	dec := jsontext.NewDecoder(r, exchangejson.Lenient)
-	found, err := scanEntries(dec, yield)
+	found, err := scanEntries(dec, gaps, yield)
 	if errors.Is(err, errStopped) {
 		return nil
 	}
@@ -44,12 +44,15 @@ func Scan(r io.Reader, yield func(entry []byte, offset int64) bool) error {
 }
 
 // scanEntries reads the document down to log.entries and each entry there. It says whether it found the list.
-func scanEntries(dec *jsontext.Decoder, yield func([]byte, int64) bool) (found bool, err error) {
+func scanEntries(dec *jsontext.Decoder, gaps *capture.Gaps, yield func([]byte, int64) bool) (found bool, err error) {
 	err = eachMember(dec, func(name string) error {
 		if name != "log" {
 			return dec.SkipValue()
 		}
 		return eachMember(dec, func(name string) error {
+			if name == "_a2atap" {
+				return readGaps(dec, gaps)
+			}
 			if name != "entries" || dec.PeekKind() != '[' {
 				return dec.SkipValue()
 			}
@@ -71,6 +74,27 @@ func scanEntries(dec *jsontext.Decoder, yield func([]byte, int64) bool) (found b
 		})
 	})
 	return found, err
+}
+
+// readGaps reads what a log of ours says beside HAR, and adds it to gaps.
+func readGaps(dec *jsontext.Decoder, gaps *capture.Gaps) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	var said extension
+	if err := json.Unmarshal(v, &said, exchangejson.Lenient); err != nil {
+		return fmt.Errorf("log._a2atap: %w", exchangejson.Explain(err))
+	}
+	if said.Gaps == nil {
+		return nil
+	}
+	found, err := said.Gaps.Gaps()
+	if err != nil {
+		return fmt.Errorf("log._a2atap.gaps: %w", err)
+	}
+	gaps.Add(found)
+	return nil
 }
 
 // eachMember reads an object and calls visit where the value of each member begins.

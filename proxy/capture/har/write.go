@@ -23,6 +23,7 @@ import (
 type Writer struct {
 	w       *bufio.Writer
 	entries int
+	gaps    capture.Gaps
 }
 
 // NewWriter begins a HAR on w. Version is that of the program, for log.creator.
@@ -57,9 +58,24 @@ func (w *Writer) Write(x *capture.Exchange) error {
 	return nil
 }
 
+// Gaps has Close write what is missing from the capture, in "_a2atap" of the log.
+func (w *Writer) Gaps(g capture.Gaps) error {
+	w.gaps = g
+	return nil
+}
+
 // Close ends the HAR. It does not close the writer below.
 func (w *Writer) Close() error {
-	if _, err := w.w.WriteString("\n]}}\n"); err != nil {
+	end := "\n]"
+	if w.gaps != (capture.Gaps{}) {
+		gaps := exchangejson.GapsOf(&w.gaps)
+		text, err := json.Marshal(extension{&gaps}, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("end har: %w", err)
+		}
+		end += `,"_a2atap":` + string(text)
+	}
+	if _, err := w.w.WriteString(end + "}}\n"); err != nil {
 		return fmt.Errorf("end har: %w", err)
 	}
 	if err := w.w.Flush(); err != nil {

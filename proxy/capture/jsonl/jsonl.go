@@ -131,6 +131,44 @@ func NewWriter(w io.Writer, a Annotator) *Writer {
 	return &Writer{w: bufio.NewWriter(w), annotator: a}
 }
 
+// Gaps writes a line with what is missing from the capture, {"gaps": {...}}; nothing if nothing is. It comes before the
+// exchanges.
+func (w *Writer) Gaps(g capture.Gaps) error {
+	if g == (capture.Gaps{}) {
+		return nil
+	}
+	text, err := json.Marshal(gapsLine{exchangejson.GapsOf(&g)}, json.Deterministic(true))
+	if err == nil {
+		_, err = w.w.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the gaps as json: %w", err)
+	}
+	return nil
+}
+
+// gapsLine is the line with what is missing from the capture.
+type gapsLine struct {
+	Gaps exchangejson.Gaps `json:"gaps"`
+}
+
+// readGaps reads a line with gaps; is is false if it is another line.
+func readGaps(line []byte) (g capture.Gaps, is bool, err error) {
+	dec := jsontext.NewDecoder(bytes.NewReader(line), exchangejson.Lenient)
+	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != '{' {
+		return g, false, nil
+	}
+	if name, err := dec.ReadToken(); err != nil || name.Kind() != '"' || name.String() != "gaps" {
+		return g, false, nil
+	}
+	var read gapsLine
+	if err := json.Unmarshal(line, &read, exchangejson.Lenient); err != nil {
+		return g, true, exchangejson.Explain(err)
+	}
+	g, err = read.Gaps.Gaps()
+	return g, true, err
+}
+
 // Write adds an exchange.
 func (w *Writer) Write(x *capture.Exchange) error {
 	var err error
@@ -240,7 +278,7 @@ func (m *message) events(r *capture.Response) {
 	m.Body, m.BodyEncoding, m.Events = nil, "", make([]exchangejson.Event, 0, len(r.Events))
 	for i := range r.Events {
 		j := exchangejson.EventOf(&r.Events[i])
-		if bytes.Equal(j.PlainRaw(), r.Events[i].Raw) {
+		if j.RawEncoding == "" && bytes.Equal(j.PlainRaw(), r.Events[i].Raw) {
 			j.Raw, j.RawEncoding = nil, ""
 		}
 		m.Events = append(m.Events, j)
@@ -258,8 +296,8 @@ func (m *message) head() []byte {
 	return exchangejson.Head(m.Line, fields)
 }
 
-// Scan finds the lines that are not blank.
-func Scan(r io.Reader, yield func([]byte, int64) bool) error {
+// Scan finds the lines with exchanges, and adds to gaps what other lines say is missing from the capture.
+func Scan(r io.Reader, gaps *capture.Gaps, yield func([]byte, int64) bool) error {
 	b := bufio.NewReader(r)
 	offset := int64(0)
 	for {
@@ -269,7 +307,12 @@ func Scan(r io.Reader, yield func([]byte, int64) bool) error {
 			if offset == 0 && jsontext.Value(record).Kind() != '{' {
 				return fmt.Errorf("%w: no JSON Lines: the first line is not an object", capture.ErrFormat)
 			}
-			if !yield(record, at) {
+			switch found, is, err := readGaps(record); {
+			case err != nil:
+				return fmt.Errorf("read json lines: byte %d: gaps: %w", at, err)
+			case is:
+				gaps.Add(found)
+			case !yield(record, at):
 				return nil
 			}
 		}

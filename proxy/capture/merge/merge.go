@@ -143,24 +143,19 @@ func (m *Merger) notice(format string, args ...any) {
 	}
 }
 
-// Marks are what a capture says of itself forever, and must say if it is made of others that do.
-type Marks struct {
-	SecretsKept bool // by one of them at least
-	Insecure    bool // the same
-}
-
-// MarksOf returns the marks that the merged capture of these recordings must be opened with.
-func MarksOf(ctx context.Context, recordings ...Recording) (Marks, error) {
-	var marks Marks
+// GapsOf returns what the merged capture of these recordings must say of itself, but for exchanges that were lost, which
+// the Merger records.
+func GapsOf(ctx context.Context, recordings ...Recording) (capture.Gaps, error) {
+	var gaps capture.Gaps
 	for _, r := range recordings {
 		info, err := r.Source.Info(ctx)
 		if err != nil {
-			return marks, fmt.Errorf("merge %s: %w", r.Name, err)
+			return gaps, fmt.Errorf("merge %s: %w", r.Name, err)
 		}
-		marks.SecretsKept = marks.SecretsKept || info.SecretsKept
-		marks.Insecure = marks.Insecure || info.Insecure
+		gaps.Add(capture.GapsOf(&info))
 	}
-	return marks, nil
+	gaps.Exchanges = 0
+	return gaps, nil
 }
 
 // tellLosses says what the recordings say of their losses beyond what their steps do.

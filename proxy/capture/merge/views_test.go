@@ -272,10 +272,11 @@ func TestNotificationOfTwoRecorders(t *testing.T) {
 	}
 }
 
-func TestMarks(t *testing.T) {
-	marks, err := MarksOf(t.Context(), recorded(t, "a", capture.Info{Insecure: true}, noon),
-		recorded(t, "b", capture.Info{SecretsKept: true}, noon))
-	if err != nil || marks != (Marks{SecretsKept: true, Insecure: true}) {
-		t.Errorf("got %+v, %v", marks, err)
+func TestGaps(t *testing.T) {
+	early, late := capture.Crash{After: noon}, capture.Crash{After: noon.Add(time.Second), Within: time.Millisecond}
+	gaps, err := GapsOf(t.Context(), recorded(t, "a", capture.Info{Insecure: true, Crashes: 2, Crash: late}, noon),
+		recorded(t, "b", capture.Info{SecretsKept: true, Crashes: 1, Crash: early, LostExchanges: 3}, noon))
+	if err != nil || gaps != (capture.Gaps{Secrets: true, Insecure: true, Crashes: 3, Crash: late}) {
+		t.Errorf("got %+v, %v", gaps, err)
 	}
 }

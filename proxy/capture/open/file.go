@@ -26,8 +26,8 @@ const (
 
 // A format is how a file holds exchanges, each in a run of bytes of its own.
 type format struct {
-	scan  func(r io.Reader, yield func(record []byte, offset int64) bool) error // finds the records
-	place func(record []byte) (n uint64, started time.Time, err error)          // what their order depends on
+	scan  func(r io.Reader, gaps *capture.Gaps, yield func(record []byte, offset int64) bool) error // finds the records
+	place func(record []byte) (n uint64, started time.Time, err error)                              // what their order depends on
 	read  func(record []byte, seq uint64, started time.Time) (*capture.Exchange, error)
 	name  string // of the I-th record, for people
 }
@@ -44,7 +44,8 @@ type source struct {
 	format format
 	places []place // in order of seq
 	order  []int   // of places, by start; nil if they are in that order
-	broken error   // what is wrong behind the last place; nil if nothing is
+	gaps   capture.Gaps
+	broken error // what is wrong behind the last place; nil if nothing is
 	close  func() error
 
 	mu    sync.Mutex
@@ -69,7 +70,7 @@ type place struct {
 func (s *source) scan(r io.Reader) error {
 	var wrong error
 	skipped, r := skipMark(r)
-	err := s.format.scan(r, func(record []byte, offset int64) bool {
+	err := s.format.scan(r, &s.gaps, func(record []byte, offset int64) bool {
 		p := place{offset: offset + skipped, length: len(record), seq: 1}
 		n, started, err := s.format.place(record)
 		if err != nil {
@@ -271,6 +272,7 @@ func (s *source) counted(ctx context.Context) (stepCount, error) {
 // Info describes the file, as far as it can be read. The first time it goes through all of it, to count the steps.
 func (s *source) Info(ctx context.Context) (capture.Info, error) {
 	info := capture.Info{Name: s.name, Imported: true}
+	s.gaps.Describe(&info)
 	if n := len(s.places); n > 0 {
 		info.Exchanges = s.places[n-1].seq
 		info.Created = s.places[0].started

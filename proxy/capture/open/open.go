@@ -166,7 +166,7 @@ func sniffJSON(text []byte) (kind, looks string) {
 		switch name.String() {
 		case "log":
 			return kindHAR, ""
-		case "n", "request":
+		case "n", "request", "gaps":
 			return kindJSONL, ""
 		}
 		if err := dec.SkipValue(); err != nil {

@@ -8,36 +8,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Gaps are what a capture says of itself as a whole, and not of one exchange: that something is missing from it, or
-// cannot be relied on. The zero Gaps are none.
-type Gaps struct {
-	Exchanges int64         // of which nothing was recorded
-	Crashes   uint64        // recorders that were killed
-	Crash     capture.Crash // the last of those
-	Insecure  bool          // agents on TLS were not verified
-}
-
-// GapsOf returns the gaps of a capture.
-func GapsOf(info *capture.Info) Gaps {
-	return Gaps{info.LostExchanges, info.Crashes, info.Crash, info.Insecure}
-}
-
-// Describe puts the gaps into what describes a capture.
-func (g *Gaps) Describe(info *capture.Info) {
-	info.LostExchanges, info.Crashes, info.Crash, info.Insecure = g.Exchanges, g.Crashes, g.Crash, g.Insecure
-}
-
-// Steps returns the steps that say the same to who reads the capture step by step. Nobody knows where the gaps were, so
-// they come before all else.
-func (g *Gaps) Steps() []capture.Step {
-	if g.Exchanges == 0 {
-		return nil
-	}
-	return []capture.Step{{Offset: capture.NotKnown, What: capture.Lost{Exchanges: g.Exchanges}}}
-}
-
-// describe goes through the lines of the section, in both directions.
-func (g *Gaps) describe(m metaIO) {
+// describeGaps goes through the lines of the section, in both directions.
+func describeGaps(m metaIO, g *capture.Gaps) {
 	lost := uint64(g.Exchanges)
 	metaCount(m, "lost", &lost)
 	g.Exchanges = int64(lost)
@@ -62,6 +34,8 @@ func (g *Gaps) describe(m metaIO) {
 		return err
 	})
 	metaYes(m, "insecure", &g.Insecure, false)
+	metaYes(m, "secrets-kept", &g.Secrets, false)
+	metaYes(m, "unfinished", &g.Unfinished, false)
 }
 
 // metaCount is a number that is always known.
@@ -95,19 +69,19 @@ func crashOf(words []string) (c capture.Crash, err error) {
 	return c, nil
 }
 
-// text returns the section; empty if there are no gaps.
-func (g Gaps) text() []byte {
+// gapsText returns the section; empty if there are no gaps.
+func gapsText(g capture.Gaps) []byte {
 	w := &metaWriter{}
-	g.describe(w)
+	describeGaps(w, &g)
 	return w.b.Bytes()
 }
 
-// read reads the section. Its errors begin with the number of the line.
-func (g *Gaps) read(s section) error {
+// readGaps reads the section. Its errors begin with the number of the line.
+func readGaps(s section) (g capture.Gaps, err error) {
 	r := &metaReader{name: s.name}
 	if err := r.read(s.content, s.line); err != nil {
-		return err
+		return g, err
 	}
-	g.describe(r)
-	return r.finish()
+	describeGaps(r, &g)
+	return g, r.finish()
 }

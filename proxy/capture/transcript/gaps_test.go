@@ -15,16 +15,18 @@ import (
 func TestGapsStay(t *testing.T) {
 	t.Parallel()
 	info := capture.Info{
-		LostExchanges: 3, Crashes: 2, Insecure: true,
+		LostExchanges: 3, Crashes: 2, Insecure: true, SecretsKept: true, Unfinished: true,
 		Crash: capture.Crash{After: time.Date(2026, 2, 3, 4, 5, 6, 7e6, time.UTC), Within: 50 * time.Millisecond},
 	}
-	text := roundTrip(t, &transcript.Transcript{Comment: "Much is missing.\n", Gaps: transcript.GapsOf(&info)})
+	text := roundTrip(t, &transcript.Transcript{Comment: "Much is missing.\n", Gaps: capture.GapsOf(&info)})
 	const want = `Much is missing.
 -- gaps --
 lost: 3
 crashes: 2
 crash: 2026-02-03T04:05:06.007Z 50ms
 insecure: yes
+secrets-kept: yes
+unfinished: yes
 `
 	expect.Same(t, "", want, text)
 	src := must.Get(parse(t, text).Source("t.txtar"))(t)

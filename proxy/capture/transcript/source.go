@@ -13,8 +13,10 @@ func (t *Transcript) Source(name string) (*capture.Memory, error) {
 	t.Gaps.Describe(&info)
 	info.LostExchanges = 0 // the step counts them
 	m := capture.NewMemory(info)
-	if err := m.Append(t.Gaps.Steps()...); err != nil {
-		return nil, err
+	if n := t.Gaps.Exchanges; n > 0 { // nobody knows where they were, so they come before all else
+		if err := m.Append(capture.Step{Offset: capture.NotKnown, What: capture.Lost{Exchanges: n}}); err != nil {
+			return nil, err
+		}
 	}
 	byStart := slices.Clone(t.Exchanges)
 	slices.SortStableFunc(byStart, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })

@@ -90,10 +90,12 @@ import (
 //	crash: TIME DURATION      of the last: what passed before TIME, or unknown, is there; how long before the end
 //	                          something may be missing                                      [none]
 //	insecure: yes             agents on TLS were not verified                               [no]
+//	secrets-kept: yes         redaction was turned off                                      [no]
+//	unfinished: yes           it was copied while it was being recorded                     [no]
 type Transcript struct {
 	Comment   string // what stands above the first section
 	Exchanges []*capture.Exchange
-	Gaps      Gaps
+	Gaps      capture.Gaps
 	Want      string // the section want, lines and all
 	HasWant   bool   // there is one; an empty one expects no finding
 }
@@ -144,8 +146,8 @@ func (t *Writer) Write(x *capture.Exchange) error {
 }
 
 // Gaps writes what is missing from the capture; nothing if nothing is. It may be written once.
-func (t *Writer) Gaps(g Gaps) error {
-	text := g.text()
+func (t *Writer) Gaps(g capture.Gaps) error {
+	text := gapsText(g)
 	if len(text) == 0 {
 		return nil
 	}
@@ -186,9 +188,11 @@ func Parse(file string, data []byte) (*Transcript, error) {
 			continue
 		}
 		if s.name == gapsName && !hasGaps {
-			if err := t.Gaps.read(s); err != nil {
+			gaps, err := readGaps(s)
+			if err != nil {
 				return nil, fmt.Errorf("%s:%w", file, err)
 			}
+			t.Gaps = gaps
 			hasGaps = true
 			continue
 		}

@@ -90,6 +90,9 @@ func (in *openExchange) summary() summary.Summary {
 	}
 	s.Cut, s.CardSum = s.Cut || in.gap, uint64(in.Card)
 	s.Missing, s.NotHeard, s.Batch = in.whatIsMissing(), in.unheard, in.members
+	if s.Batch == nil && !x.Outcome.Succeeded {
+		s.Batch = membersAlike(x, &s)
+	}
 	return s
 }
 

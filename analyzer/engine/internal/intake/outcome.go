@@ -3,6 +3,7 @@ package intake
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 
 	"a2atap/analyzer/analysis"
@@ -191,10 +192,15 @@ func answersProtocol(o *analysis.Observation) bool {
 // promises reports whether an operation is answered with a task or a message, and not with nothing.
 func promises(op a2a.Operation) bool { return op.Sends() || op == a2a.GetTask || op == a2a.CancelTask }
 
-// batchOutcome returns how a batch came out: it succeeded if one of its calls did.
+// batchOutcome returns how a batch came out: it succeeded if one of its calls did. One error may stand for all of them
+// (JSON-RPC 2.0 §6).
 func batchOutcome(x *analysis.Exchange, a *a2a.Answer) analysis.Outcome {
 	first := analysis.Outcome{Failure: analysis.NoProtocol}
-	for i, one := range a.Doc.Root.Elems() {
+	responses := a.Doc.Root.Elems()
+	if a.Doc.Root.Kind() == a2a.Object && a.Doc.Root.Has("error") {
+		responses = slices.All([]a2a.Value{a.Doc.Root})
+	}
+	for i, one := range responses {
 		if one.Has("result") {
 			return analysis.Outcome{Succeeded: true}
 		}
@@ -219,12 +225,10 @@ func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 	var list []summary.Member
 	for i := range x.Call.Batch {
 		call := &x.Call.Batch[i]
-		if call.Method != "" && !call.ID.Exists() {
+		if wantsNoResponse(call) {
 			continue
 		}
-		m := summary.Member{
-			Asked: cmp.Or(summary.CallWords(call), "batch"), Operation: call.Operation, Task: call.TaskID,
-		}
+		m := memberOf(call)
 		response, answered := responses[string(call.ID.Raw())]
 		code, coded := response.Get("error").Get("code").Int()
 		switch {
@@ -242,6 +246,32 @@ func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 		list = append(list, m)
 	}
 	return list
+}
+
+// membersAlike returns the calls of a batch that came out alike: one error, one HTTP status, or no answer at all stands
+// for each of them. There are none for notifications.
+func membersAlike(x *analysis.Exchange, s *summary.Summary) (list []summary.Member) {
+	for i := range x.Call.Batch {
+		if call := &x.Call.Batch[i]; !wantsNoResponse(call) {
+			m := memberOf(call)
+			m.Outcome, m.Text = x.Outcome, s.FailureText()
+			if len(s.Errors) > 0 {
+				m.Error, m.Code = s.Errors[0].Name, s.Errors[0].CodeText()
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// wantsNoResponse reports whether a call of a batch wants no response (JSON-RPC 2.0 §4.1).
+func wantsNoResponse(call *a2a.Call) bool { return call.Method != "" && !call.ID.Exists() }
+
+// memberOf returns a call of a batch without its outcome.
+func memberOf(call *a2a.Call) summary.Member {
+	return summary.Member{
+		Asked: cmp.Or(summary.CallWords(call), "batch"), Operation: call.Operation, Task: call.TaskID,
+	}
 }
 
 // failureName returns the name of an error as verdicts have it.

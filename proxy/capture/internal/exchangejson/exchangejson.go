@@ -5,6 +5,8 @@
 package exchangejson
 
 import (
+	"unicode/utf8"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -94,7 +96,7 @@ func extraOf(head, rebuilt []byte, h *capture.Head, b *capture.Body, trailer []b
 		Trailer: trailer, EndMs: Milliseconds(b.At), Size: Known(b.Size), Dropped: b.Dropped, Incomplete: !b.Complete,
 		NoHead: head == nil, Missing: b.Data == nil,
 	}
-	if head != nil && string(head) != string(rebuilt) {
+	if head != nil && (string(head) != string(rebuilt) || !utf8.Valid(head)) { // JSON replaces what is not UTF-8
 		m.Head = head
 	}
 	if decoded != (b.Data != nil && len(h.Fields.Codings()) > 0) {

@@ -40,6 +40,7 @@ var (
 	metaTool    = []byte("tool")
 	metaSecrets = []byte("secrets")
 	metaAgents  = []byte("agents") // only where they were not verified
+	metaCopied  = []byte("copied") // only where it was copied while it was recorded
 	MetaKeys    = []byte("keys")
 	MetaKey     = []byte("key") // in format 1: the key itself
 	MetaSegment = []byte("segment")
@@ -52,8 +53,11 @@ var Nothing = []byte{}
 // Sequential is how full pages of buckets are left that only grow at their end.
 const Sequential = 0.95
 
-// unverified is the value of metaAgents.
-const unverified = "unverified"
+// The values of metaAgents and metaCopied.
+const (
+	unverified = "unverified"
+	unfinished = "unfinished"
+)
 
 // A Meta is what a segment says of the capture it belongs to. But for what it says of secrets and of trust in agents,
 // nothing in it changes.
@@ -63,6 +67,7 @@ type Meta struct {
 	Tool        string
 	SecretsKept bool
 	Insecure    bool     // agents were not verified
+	Unfinished  bool     // it is a copy of a capture that was still being recorded
 	Keys        []string // fingerprints of the keys with which secrets were hidden, in the order of their first use
 	Segment     uint64   // its number in the capture, from 1
 	Arrivals    uint64   // how many steps the segments before it have
@@ -89,6 +94,11 @@ func (m *Meta) Put(tx *bbolt.Tx) error {
 		{MetaSegment, segment},
 	} {
 		if err := b.Put(e.key, e.value); err != nil {
+			return err
+		}
+	}
+	if m.Unfinished {
+		if err := b.Put(metaCopied, []byte(unfinished)); err != nil {
 			return err
 		}
 	}
@@ -162,6 +172,7 @@ func ParseMeta(get func(key []byte) []byte) (Meta, error) {
 	m.Tool = string(get(metaTool))
 	m.SecretsKept = string(get(metaSecrets)) == "kept"
 	m.Insecure = string(get(metaAgents)) == unverified
+	m.Unfinished = string(get(metaCopied)) == unfinished
 	m.Keys = strings.Fields(string(get(MetaKeys)))
 	d := Decoder{B: get(MetaSegment)}
 	m.Segment, m.Arrivals, m.Exchanges = d.Number(), d.Number(), d.Number()

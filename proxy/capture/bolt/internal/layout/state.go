@@ -124,6 +124,14 @@ func (s *State) Crash(ended bool) (times uint64, last capture.Crash) {
 	return times, capture.Crash{After: time.Unix(0, b.Whole).UTC(), Within: b.Within}
 }
 
+// BeatOf returns the sign of life that a recorder left which was killed so.
+func BeatOf(c capture.Crash) Beat {
+	if c.After.IsZero() {
+		return Beat{}
+	}
+	return Beat{Whole: c.After.UnixNano(), Within: c.Within}
+}
+
 // Resumed returns the state for a recorder that goes on.
 func (s State) Resumed() State {
 	if !s.Ended {

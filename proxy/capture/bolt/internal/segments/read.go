@@ -46,6 +46,7 @@ func (set Set) Info(live bool, more layout.Unreported) (capture.Info, error) {
 	for _, s := range set {
 		info.SecretsKept = info.SecretsKept || s.Meta.SecretsKept
 		info.Insecure = info.Insecure || s.Meta.Insecure
+		info.Unfinished = info.Unfinished || s.Meta.Unfinished
 	}
 	info.Crashes, info.Crash = st.Crash(live || st.Ended)
 	return info, err

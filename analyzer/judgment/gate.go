@@ -1,0 +1,55 @@
+package judgment
+
+import "a2atap/analyzer/analysis"
+
+// A Gate says what makes a check fail. The zero Gate fails on every finding.
+type Gate struct {
+	Severity   analysis.Severity // the lowest severity whose findings fail; above Error no finding does
+	Calls      bool              // one failed call or task fails; else only a link on which at least half of them failed
+	Never      bool              // no failed call or task fails
+	AllowEmpty bool              // a verdict that proves nothing passes
+}
+
+// An Exit says what a verdict means to the caller of a check.
+type Exit uint8
+
+// The exits, the mildest first. Of several the last one counts.
+const (
+	Passes       Exit = iota
+	Inconclusive      // nothing was judged, or what is missing makes the answer incomplete
+	Fails
+)
+
+// Status returns the exit status of a command whose verdict that is.
+func (x Exit) Status() int { return [...]int{Passes: 0, Inconclusive: 4, Fails: 1}[x] }
+
+// Severity returns how much the exit matters where only severities are told apart.
+func (x Exit) Severity() analysis.Severity {
+	return [...]analysis.Severity{Passes: analysis.Note, Inconclusive: analysis.Warning, Fails: analysis.Error}[x]
+}
+
+// gates reports whether one of the findings of a result is at or above a severity.
+func (r *Result) gates(least analysis.Severity) bool {
+	for s := least; s <= analysis.Error; s++ {
+		if r.Found[s] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// exit decides what the verdict means under a gate. Of a result with findings that fail, failed calls that fail, and
+// traffic that is missing, the failures count.
+func (v *Verdict) exit(r *Result, gate Gate) Exit {
+	failing := len(v.Failing) > 0 && !gate.Never
+	switch {
+	case r.gates(gate.Severity), failing, gate.Calls && v.Calls.New() > 0:
+		return Fails
+	case gate.AllowEmpty, len(v.Failing) > 0, !v.lacking():
+		return Passes
+	}
+	return Inconclusive
+}
+
+// lacking reports whether the verdict proves nothing: nothing was judged, or what is missing outweighs the rest.
+func (v *Verdict) lacking() bool { return v.empty() || v.incomplete() }

@@ -1,0 +1,37 @@
+package capture
+
+// Gaps are what a capture says of itself as a whole, and not of one exchange: that something is missing from it, or
+// cannot be relied on. Every copy of the capture says the same, in each format. The zero Gaps are none.
+type Gaps struct {
+	Exchanges  int64  // of which nothing was recorded
+	Crashes    uint64 // recorders that were killed
+	Crash      Crash  // the last of those
+	Insecure   bool   // agents on TLS were not verified
+	Secrets    bool   // redaction was turned off
+	Unfinished bool   // it is a copy of a capture that was still being recorded
+}
+
+// GapsOf returns the gaps of a capture, as a copy of it has to state them.
+func GapsOf(info *Info) Gaps {
+	return Gaps{
+		info.LostExchanges, info.Crashes, info.Crash, info.Insecure, info.SecretsKept, info.Provisional(),
+	}
+}
+
+// Describe puts the gaps into what describes a copy of the capture.
+func (g *Gaps) Describe(info *Info) {
+	info.LostExchanges, info.Crashes, info.Crash, info.Insecure = g.Exchanges, g.Crashes, g.Crash, g.Insecure
+	info.SecretsKept, info.Unfinished = g.Secrets, g.Unfinished
+}
+
+// Add adds the gaps of another capture whose exchanges are in the same copy. The later crash is the last one.
+func (g *Gaps) Add(other Gaps) {
+	g.Exchanges = AddLost(g.Exchanges, other.Exchanges)
+	if g.Crashes == 0 || other.Crashes > 0 && other.Crash.After.After(g.Crash.After) {
+		g.Crash = other.Crash
+	}
+	g.Crashes += other.Crashes
+	g.Insecure = g.Insecure || other.Insecure
+	g.Secrets = g.Secrets || other.Secrets
+	g.Unfinished = g.Unfinished || other.Unfinished
+}
