@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -307,26 +308,28 @@ func (h *exchangeHooks) keepsMessage(body []byte) bool {
 	if _, urls := h.message(body); len(urls) > 0 {
 		return true
 	}
-	h.watched, h.body = false, nil
+	if h.watched = h.unseen != ""; !h.watched {
+		h.body = nil
+	}
 	return false
 }
 
-// message returns the message of a request of gRPC, and the URLs of the configs that it carries.
+// message returns the message of a request of gRPC, and the URLs of the configs that it carries. If the message takes too
+// much to be read, that is why its webhooks are not observed.
 func (h *exchangeHooks) message(body []byte) (message []byte, urls []card.URL) {
-	frame, rest, ok := grpc.Cut(body)
-	if !ok || len(rest) > 0 {
+	if _, rest, ok := grpc.Cut(body); !ok || len(rest) > 0 {
 		return nil, nil
 	}
-	message, err := frame.Plain(h.head.Fields.Get("Grpc-Encoding"))
-	if err != nil {
-		return nil, nil
+	as := grpc.Codec{Type: h.method.Request, Encoding: h.head.Fields.Get("Grpc-Encoding")}
+	message, read := as.ReadHeld(body)
+	switch {
+	case read.Err == nil:
+		return message, callConfigURLs(nil, &a2a.Call{Operation: a2a.OperationOf(h.method.Name), Params: read.Doc.Root})
+	case read.Limit():
+		h.overflow = true
+		h.unseen = cmp.Or(h.unseen, "the message that may configure the webhook was not read: "+read.Err.Error())
 	}
-	text, _, err := h.method.Request.ToJSON(message)
-	if err != nil {
-		return nil, nil
-	}
-	doc := a2a.Parse(text)
-	return message, callConfigURLs(nil, &a2a.Call{Operation: a2a.OperationOf(h.method.Name), Params: doc.Root})
+	return nil, nil
 }
 
 // heldMessage is HeldRequest for a call of gRPC: only the URLs in its message change, and their lengths.

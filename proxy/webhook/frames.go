@@ -43,7 +43,7 @@ func (r *frameRestorer) Next(p []byte, last bool) []byte {
 
 // restored returns a frame with the URLs in its message put back: as it came, if there are none.
 func (r *frameRestorer) restored(frame *grpc.Frame, raw []byte) []byte {
-	message, err := frame.Plain(r.encoding)
+	message, err := frame.PlainHeld(r.encoding)
 	if err != nil || !isAddress(message) {
 		return raw
 	}

@@ -99,7 +99,11 @@ func (l *Editor) ObserveRequestEnd(x int) []byte {
 // passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
 func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 	if h.method != nil {
-		if _, urls := h.message(h.body); h.overflow || len(urls) > 0 {
+		var urls []card.URL
+		if !h.overflow {
+			_, urls = h.message(h.body)
+		}
+		if h.overflow || len(urls) > 0 {
 			l.unseenWebhook(x, h.client, h.unseen)
 		}
 		return

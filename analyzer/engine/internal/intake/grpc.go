@@ -48,7 +48,10 @@ func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event
 		in.lack("its answer's message", "was not kept")
 		in.cut()
 	case raw.K == 1:
-		in.only = answerMessage(x, &s, raw.Raw)
+		if in.only = answerMessage(x, &s, raw.Raw); !r.hold(in, in.only.Size()) {
+			in.only = nil
+			r.gap(in)
+		}
 	}
 }
 

@@ -26,10 +26,7 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 		ob.gap(in)
 	}
 	if lacks != "" || x.Cut {
-		in.lack("its request's body", lacks)
-		x.Body, x.Parsed = nil, nil
-		ob.missed = true
-		in.cut()
+		ob.drop(in, lacks)
 		return
 	}
 	x.Call = a2a.DecodeRequest(a2a.Request{
@@ -48,9 +45,10 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	if x.Parsed == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.Parsed = &x.Call.Doc
 	}
-	if x.Parsed != nil {
-		in.size += x.Parsed.Size()
-		ob.held += x.Parsed.Size()
+	if x.Parsed != nil && !ob.hold(in, x.Parsed.Size()) {
+		ob.gap(in)
+		ob.drop(in, "was larger than there was room for")
+		return
 	}
 	o := ob.message(x, analysis.RequestDecoded, s)
 	o.Place = x.RequestPlace().Body()
@@ -85,6 +83,14 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	o.Kind = analysis.RequestDone
 	ob.observe(in, o)
 	ob.batchAsked(in, s)
+}
+
+// drop gives up a request that lacks its body, or whose body there is no room for.
+func (ob *observer) drop(in *openExchange, lacks string) {
+	in.lack("its request's body", lacks)
+	in.X.Body, in.X.Parsed, in.X.Call = nil, nil, a2a.Call{}
+	ob.missed = true
+	in.cut()
 }
 
 // answer decodes a whole answer that is not an event stream, and observes what is in it: the whole, what came of the
