@@ -2,10 +2,7 @@
 // All bounds are declared here, so that docs/limits.md can be compared with them.
 package budget
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "time"
 
 // A Budget bounds the reading of one text or message.
 type Budget struct {
@@ -66,27 +63,3 @@ func StartHeldRead() (done func(), ok bool) {
 }
 
 func endHeldRead() { <-heldReads }
-
-// A Pool is a number of bytes that many share. It may be used by several goroutines.
-type Pool struct {
-	limit int64
-	used  atomic.Int64
-}
-
-// NewPool returns a pool of so many bytes.
-func NewPool(limit int64) *Pool { return &Pool{limit: limit} }
-
-// Take takes n bytes, which Give has to give back, and reports whether there are as many.
-func (p *Pool) Take(n int64) bool {
-	if p.used.Add(n) > p.limit {
-		p.used.Add(-n)
-		return false
-	}
-	return true
-}
-
-// Give gives n bytes back.
-func (p *Pool) Give(n int64) { p.used.Add(-n) }
-
-// Used returns how many bytes are taken.
-func (p *Pool) Used() int64 { return p.used.Load() }

@@ -149,6 +149,9 @@ func (a *answers) edit(s *stream, head, content, trailer []byte) []byte {
 // tooLarge implements direction.
 func (a *answers) tooLarge(s *stream) { a.edited.TooLarge(s.x) }
 
+// noRoom implements direction.
+func (a *answers) noRoom(s *stream) { a.edited.TooLarge(s.x) }
+
 // tooSlow implements direction.
 func (a *answers) tooSlow(s *stream, content []byte) { a.edited.TooSlow(s.x, content) }
 

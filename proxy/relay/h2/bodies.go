@@ -13,9 +13,11 @@ import (
 func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) {
 	k := &h.credit
 	k.mu.Lock()
-	b := &body{stream: s, receiver: k.initial, hold: held, by: by, bare: !k.turns.kept}
+	b := k.newBody(s, !k.turns.kept)
+	b.hold, b.by = held, by
 	b.waiting, b.ahead = held != nil, held != nil && held.ahead
 	if held != nil {
+		b.room = relay.HeldRoom()
 		held.head, held.list = bytes.Clone(held.head), slices.Clone(list)
 		k.held++
 	}
@@ -27,6 +29,7 @@ func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) 
 	if k.turns.kept {
 		k.turns.next = append(k.turns.next, s.id)
 	}
+	k.allow(b)
 	k.mu.Unlock()
 	if goesOn {
 		h.flushSoon()
@@ -45,11 +48,15 @@ func (h *half) addContent(b *body, p []byte) {
 		k.replace(nil, len(p), nil)
 	case b.hold != nil:
 		held := b.hold
+		room := b.room.Take(len(p))
 		held.content = append(held.content, p...)
 		k.keep(b, len(p))
 		switch {
 		case len(held.content) > held.limit:
 			h.does.tooLarge(b.stream)
+			h.release(b, nil)
+		case !room:
+			h.does.noRoom(b.stream)
 			h.release(b, nil)
 		case !h.does.keep(b.stream, held.content):
 			h.release(b, nil)
@@ -70,6 +77,7 @@ func (h *half) addContent(b *body, p []byte) {
 func (h *half) release(b *body, edited []byte) {
 	held := b.hold
 	b.hold = nil
+	b.room.Close()
 	h.holding = slices.DeleteFunc(h.holding, func(other *body) bool { return other == b })
 	list, content := held.list, held.content
 	if edited != nil {
@@ -142,10 +150,13 @@ func (h *half) bodyAllowed(id uint32, n int64) bool {
 	b := k.bodies[id]
 	if b != nil {
 		b.receiver += n
+		k.allow(b)
 	}
 	k.mu.Unlock()
 	if b != nil {
 		h.flushSoon()
+	} else if s := h.streamOf(id); s != nil {
+		s.early.Add(n)
 	}
 	return b != nil
 }

@@ -73,10 +73,11 @@ type direction interface {
 	// ended says that the sender's side of a stream is complete. The lock of the stream is held.
 	ended(s *stream, trailer []byte)
 	// keep reports whether a body that is held is to be held on, and edit what is to be sent in place of a message that is
-	// complete: head and content, nil for what came. TooLarge and tooSlow say that it passes as it came.
+	// complete: head and content, nil for what came. TooLarge, noRoom and tooSlow say that it passes as it came.
 	keep(s *stream, content []byte) bool
 	edit(s *stream, head, content, trailer []byte) []byte
 	tooLarge(s *stream)
+	noRoom(s *stream)
 	tooSlow(s *stream, content []byte)
 	// kept reports whether a message that was held does not go on at all.
 	kept(s *stream) bool

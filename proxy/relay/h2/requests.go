@@ -245,6 +245,9 @@ func (r *requests) edit(s *stream, head, content, trailer []byte) []byte {
 // tooLarge implements direction: the Editor is not told of requests.
 func (r *requests) tooLarge(*stream) {}
 
+// noRoom implements direction.
+func (r *requests) noRoom(s *stream) { r.edited.RequestTooSlow(s.x) }
+
 // tooSlow implements direction.
 func (r *requests) tooSlow(s *stream, _ []byte) { r.edited.RequestTooSlow(s.x) }
 

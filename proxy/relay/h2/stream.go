@@ -3,6 +3,7 @@ package h2
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -14,6 +15,8 @@ type stream struct {
 	x  int // its number for the Observer
 
 	isGRPC bool // it is a call of gRPC
+
+	early atomic.Int64 // what the client takes of the answer beyond what it takes of each, as it said before the answer began
 
 	mu         sync.Mutex // is held while the Observer is told of it
 	ours       bool       // the answer is ours: what either end sends from then on goes nowhere
