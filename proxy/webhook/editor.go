@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/hostname"
@@ -45,6 +46,7 @@ type exchangeHooks struct {
 	overflow bool         // there was more of it
 	size     int          // of what has come
 	request  *restorer
+	room     *budget.Share // for body, and for what is kept of the answer's messages
 
 	// Of the answer's side.
 	holds  bool         // it is held for us
@@ -217,14 +219,14 @@ func (l *Editor) KeepRequest(x int, body []byte) bool {
 	if h == nil || h.asks.Load() || len(body) > maxOperation || mayConfigure(h.start, body) {
 		return h != nil
 	}
-	h.watched, h.body = false, nil
+	h.stopWatching()
 	return false
 }
 
 // RequestTooSlow implements relay.RequestEditor.
 func (l *Editor) RequestTooSlow(x int) {
 	if h := l.hooks(x); h != nil && h.unseen == "" {
-		h.unseen = "the request that configures the webhook took longer than " + hookPatience.String()
+		h.unseen = "the request that configures the webhook took longer than " + hookPatience.String() + ", or too many were held"
 	}
 }
 
@@ -308,10 +310,16 @@ func (h *exchangeHooks) keepsMessage(body []byte) bool {
 	if _, urls := h.message(body); len(urls) > 0 {
 		return true
 	}
-	if h.watched = h.unseen != ""; !h.watched {
-		h.body = nil
+	if h.unseen == "" {
+		h.stopWatching()
 	}
 	return false
+}
+
+// stopWatching forgets the beginning of the request's body.
+func (h *exchangeHooks) stopWatching() {
+	h.room.Give(len(h.body))
+	h.watched, h.body = false, nil
 }
 
 // message returns the message of a request of gRPC, and the URLs of the configs that it carries. If the message takes too
