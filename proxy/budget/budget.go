@@ -26,9 +26,8 @@ const (
 	ConnHeaderBytes = 4 << 20  // of the heads that one connection of HTTP/2 keeps
 	AllHeaderBytes  = 32 << 20 // of the heads that all connections of HTTP/2 keep
 
-	FileLine  = 64 << 20 // of one line of a file that is imported
-	FileToken = 64 << 20 // of one string in it
-	FileSniff = 1 << 20  // of a file in which its format must show
+	FileRecord = 256 << 20 // of one exchange in a file that is imported
+	FileWhole  = 512 << 20 // of a file that is read as a whole: a transcript, or what comes through a pipe
 )
 
 var (
