@@ -23,8 +23,9 @@ const (
 	DeskBytes = 32 << 20 // of all messages that the user holds
 
 	HeaderBytes     = 1 << 20  // of one header block of HTTP/2 once it is expanded
-	ConnHeaderBytes = 4 << 20  // of the heads that one connection of HTTP/2 keeps
-	AllHeaderBytes  = 32 << 20 // of the heads that all connections of HTTP/2 keep
+	FreeHeaderBytes = 4 << 10  // of each that do not count below
+	ConnHeaderBytes = 8 << 20  // of those of the streams that are open on one connection
+	AllHeaderBytes  = 16 << 20 // of those on all connections
 
 	FileRecord = 256 << 20 // of one exchange in a file that is imported
 	FileWhole  = 512 << 20 // of a file that is read as a whole: a transcript, or what comes through a pipe

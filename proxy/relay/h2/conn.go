@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/relay/internal/inflow"
 )
@@ -27,6 +28,7 @@ type conn struct {
 	ctx           context.Context // of the deliveries
 
 	mu         sync.Mutex
+	heads      *budget.Pool       // room for the heads of streams
 	streams    map[uint32]*stream // that have not ended, and those whose answer was ours
 	next       int                // number of the next exchange
 	lastID     uint32             // the highest stream that the client has begun
@@ -174,6 +176,7 @@ func (c *conn) end(s *stream, f *relay.TransportError) {
 		return
 	}
 	s.ended = true
+	s.heads.end()
 	if s.delivery != nil && !s.answerDone {
 		s.delivery.cancel()
 	}

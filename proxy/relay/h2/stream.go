@@ -25,6 +25,7 @@ type stream struct {
 	asked      bool       // the request is complete
 	message    oneMessage // the request, if it is a call of gRPC
 	answerDone bool       // the answer is complete
+	heads      heads      // room for what was said in header blocks
 	faulted    bool       // its fault was reported
 	ended      bool       // Ended was called
 	late       *time.Timer
