@@ -186,7 +186,7 @@ func sniff(begin []byte) (kind, looks string) {
 		return "", "a JSON array"
 	case isArchive:
 		return "", "a txtar archive without N.request"
-	case utf8.Valid(begin[:max(0, len(begin)-utf8.UTFMax)]):
+	case bytes.IndexByte(begin, 0) < 0 && utf8.Valid(begin[:max(0, len(begin)-utf8.UTFMax)]):
 		return "", "text"
 	}
 	return "", "binary data"
