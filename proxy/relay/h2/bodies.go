@@ -2,6 +2,7 @@ package h2
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"time"
 
@@ -56,8 +57,7 @@ func (h *half) addContent(b *body, p []byte) {
 			h.does.tooLarge(b.stream)
 			h.release(b, nil)
 		case !room:
-			h.does.noRoom(b.stream)
-			h.release(b, nil)
+			h.makeRoom()
 		case !h.does.keep(b.stream, held.content):
 			h.release(b, nil)
 		}
@@ -73,11 +73,29 @@ func (h *half) addContent(b *body, p []byte) {
 	h.flushSoon()
 }
 
+// makeRoom ends the holding of the older half of the messages that are held on this half, since there is no room. Younger
+// ones could not go on before them, and would still take theirs.
+func (h *half) makeRoom() {
+	k := &h.credit
+	k.mu.Lock()
+	var held []*body
+	for _, b := range k.bodies {
+		if b.waiting {
+			held = append(held, b)
+		}
+	}
+	k.mu.Unlock()
+	slices.SortFunc(held, func(a, b *body) int { return cmp.Compare(a.stream.id, b.stream.id) })
+	for _, b := range held[:(len(held)+1)/2] {
+		h.does.noRoom(b.stream)
+		h.release(b, nil)
+	}
+}
+
 // release ends the holding of a message, and sends what is given in its place, head and content; nil for what came.
 func (h *half) release(b *body, edited []byte) {
 	held := b.hold
 	b.hold = nil
-	b.room.Close()
 	h.holding = slices.DeleteFunc(h.holding, func(other *body) bool { return other == b })
 	list, content := held.list, held.content
 	if edited != nil {
@@ -194,6 +212,9 @@ func (h *half) flush(o *outlet) {
 		}
 		k.send(o, b)
 		k.changed.Broadcast()
+		if !b.waiting && len(b.queue) == 0 {
+			b.room.Close()
+		}
 		if b.gone {
 			o.bytes = append(o.bytes, b.reset...)
 			delete(k.bodies, id)
