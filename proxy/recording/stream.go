@@ -30,17 +30,17 @@ type splitter interface {
 // events, all of which would be in memory at once: where that begins, decoding ends.
 type expansion struct{ wire, decoded, events int64 }
 
-// What a coded stream may come to: some for a start, and then so much for each byte on the wire. An uncoded stream
-// cannot have more than one event for a byte.
+// What a coded stream may come to: some for a start, and then so much for each byte on the wire. Events that are not coded
+// have some eight bytes at least.
 const (
 	expansionBytes, expansionRatio = 16 << 20, 100
-	expansionEvents                = 100_000
+	expansionEvents, wirePerEvent  = 20_000, 8
 )
 
 var errExpansion = errors.New("it becomes too large when decoded")
 
 func (s *expansion) excessive() bool {
-	return s.decoded > expansionBytes+expansionRatio*s.wire || s.events > expansionEvents+s.wire
+	return s.decoded > expansionBytes+expansionRatio*s.wire || s.events > expansionEvents+s.wire/wirePerEvent
 }
 
 const streamType = "text/event-stream"

@@ -18,8 +18,12 @@ import (
 func (ob *observer) request(in *openExchange, s capture.Step) {
 	x := in.X
 	var lacks string
+	if ob.leavesOut(len(in.request.Data), len(x.Request.Fields.Codings()) > 0 && !in.request.Decoded, s.Parsed) {
+		ob.drop(in, noTime)
+		return
+	}
 	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
-	if x.Message = requestMessage(in, s.Parsed); x.Message != nil {
+	if x.Message = ob.requestMessage(in, s.Parsed); x.Message != nil {
 		x.Body, x.Parsed, lacks = x.Message.Text, &x.Message.Doc, ""
 	}
 	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
@@ -97,6 +101,11 @@ func (ob *observer) drop(in *openExchange, lacks string) {
 // request, the objects in it, and then the tasks or the card.
 func (ob *observer) answer(in *openExchange, s capture.Step) {
 	x := in.X
+	if ob.leavesOut(len(in.response.Data), len(x.Response.Fields.Codings()) > 0 && !in.response.Decoded, s.Parsed) {
+		in.lack("its answer's body", noTime)
+		in.cut()
+		return
+	}
 	if isLarge(&in.response, &x.Response, s.Parsed) {
 		defer background.Large()()
 	}
@@ -166,11 +175,12 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
+	ob.leaveOut(&s, &raw)
 	ev := &analysis.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
 	var doc *a2a.Doc
 	switch {
 	case x.Call.Binding == a2a.GRPC:
-		ev.Message = answerMessage(x, &s, raw.Raw)
+		ev.Message = ob.answerMessage(x, &s, raw.Raw)
 		ev.Fields = capture.EventFields{Data: ev.Message.Text, HasData: true, DataLines: 1, Retry: capture.NotKnown}
 		doc = &ev.Message.Doc
 	case s.Parsed != nil && s.Parsed.Fields != nil:

@@ -33,6 +33,10 @@ type Hooks struct {
 	Card  func(*analysis.Observation)             // of each card that an agent has shown, when it is known
 	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
 	Kept  func() analysis.Kept                    // by other programs, in the whole capture
+
+	// OutOfTime reports whether there is no time left for long texts: what has more than a mebibyte, or very many values,
+	// is not judged then. It may be nil.
+	OutOfTime func() bool
 }
 
 func (h *Hooks) ended(s summary.Summary) {
