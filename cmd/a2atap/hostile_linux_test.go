@@ -24,7 +24,7 @@ import (
 const (
 	attackCeiling = 160 << 20
 	attackDelay   = 2 * time.Second
-	attackEnd     = 3 * time.Second
+	attackEnd     = 5 * time.Second
 )
 
 // TestHostileAgentsAreRecorded asks each hostile agent many times at once through a recorder, and ends it while most

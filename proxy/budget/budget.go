@@ -15,6 +15,9 @@ const (
 	ReadBytes = 16 << 20 // of a body or message that is recorded, judged or shown
 	ReadNodes = 1 << 20  // of the same
 
+	EndReadBytes = 256 << 10 // of a text that is judged when a recording has been ending for a while
+	EndReadNodes = 16 << 10  // of the same
+
 	HeldReadBytes = 4 << 20 // of a message of gRPC that is held while it is read
 	HeldReadNodes = 1 << 16 // of the same
 	HeldReads     = 2       // long messages that are read at once while they are held
@@ -34,6 +37,8 @@ const (
 var (
 	// Read bounds what is recorded, judged and shown. Long texts are read one after another: see background.Large.
 	Read = Budget{ReadBytes, ReadNodes}
+	// End bounds what is judged when a recording has been ending for a while.
+	End = Budget{EndReadBytes, EndReadNodes}
 	// Held bounds what is read in the path of the traffic: see StartHeldRead.
 	Held = Budget{HeldReadBytes, HeldReadNodes}
 )

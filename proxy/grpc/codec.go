@@ -58,6 +58,12 @@ func (c *Codec) ReadInTurn(body []byte) *Reading {
 	return r
 }
 
+// ReadShort is Read as far as budget.End goes.
+func (c *Codec) ReadShort(body []byte) *Reading {
+	_, r := c.read(body, budget.End, &turn{of: func() func() { return func() {} }})
+	return r
+}
+
 // ReadHeld is Read in the path of the traffic: as far as budget.Held goes, and without a wait that the traffic notices. The
 // error is ErrBusy if too many long messages are read at once. It also returns the message without its compression.
 func (c *Codec) ReadHeld(body []byte) (message []byte, r *Reading) {

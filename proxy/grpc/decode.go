@@ -87,8 +87,7 @@ type decoder struct {
 
 func newDecoder(message []byte, within budget.Budget) *decoder {
 	return &decoder{
-		text: make([]byte, 0, len(message)+len(message)/4+2), room: 2*len(message) + 1<<20,
-		nodes: within.Nodes, maxText: 2 * max(int(within.Bytes), len(message)),
+		room: 2*len(message) + 1<<20, nodes: within.Nodes, maxText: 2 * max(int(within.Bytes), len(message)),
 	}
 }
 
@@ -132,6 +131,9 @@ func (d *decoder) message(t *Type, b []byte, depth int) error {
 	values, err := d.values(t, b, depth)
 	if err != nil {
 		return err
+	}
+	if d.text == nil { // not before it is known that there are not too many
+		d.text = make([]byte, 0, len(b)+len(b)/4+2)
 	}
 	strange := d.strange
 	d.text = append(d.text, '{')

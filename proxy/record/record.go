@@ -69,6 +69,7 @@ func New(sink capture.Sink, o Options) *Recording {
 	o.Redact.Urgency, o.Redact.OutOfTime = o.Urgency, r.ending.over
 	r.sink = NewSink(sink, o.Redact)
 	o.Recorder.Sink, o.Recorder.Urgency, o.Recorder.OnStop = counted{r.sink, &r.passed}, o.Urgency, r.Fail
+	o.Recorder.OutOfTime = r.ending.over
 	if o.Around != nil {
 		o.Recorder.Sink = o.Around(o.Recorder.Sink)
 	}

@@ -155,6 +155,9 @@ func (s *stream) guarded(decode func() error) (err error) {
 	return decode()
 }
 
+// stop lets no more of a stream be decoded.
+func (s *stream) stop() { s.failed = s.failed || s.decoder != nil }
+
 // undecoded returns how many bytes were not decoded since it was last asked.
 func (s *stream) undecoded() int64 {
 	n := s.lost

@@ -3,6 +3,7 @@ package intake
 import (
 	"a2atap/analyzer/engine/internal/tally"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 )
@@ -25,7 +26,7 @@ func (ob *observer) leavesOut(n int, coded bool, p *capture.Parsed) bool {
 	if !ob.outOfTime() {
 		return false
 	}
-	return n > largeText || coded && n > largeText/many || p.Size() > largeText
+	return n > budget.EndReadBytes || coded && n > budget.EndReadBytes/many || p.Size() > budget.EndReadBytes
 }
 
 // leaveOut takes the bytes of an event away that is not judged since it is long.
@@ -40,8 +41,7 @@ func (ob *observer) outOfTime() bool { return ob.hooks.OutOfTime != nil && ob.ho
 // readMessage reads a message of gRPC: where there is no time, only one that is not long.
 func (ob *observer) readMessage(as *grpc.Codec, raw []byte) *grpc.Reading {
 	if ob.outOfTime() {
-		_, m := as.ReadHeld(raw)
-		return m
+		return as.ReadShort(raw)
 	}
 	return as.Read(raw)
 }
