@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "7acc72ef2acf79a9"
+const code = "c24ab42952bde86c"
