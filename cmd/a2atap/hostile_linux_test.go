@@ -23,7 +23,7 @@ import (
 // What a recorder may take while it is attacked, and how long a call and its end may take on a busy machine.
 const (
 	attackCeiling = 160 << 20
-	attackDelay   = 2 * time.Second
+	attackDelay   = 5 * time.Second
 	attackEnd     = 5 * time.Second
 )
 
@@ -33,8 +33,11 @@ func TestHostileAgentsAreRecorded(t *testing.T) {
 	t.Parallel()
 	for _, b := range hostile.Behaviors {
 		t.Run(b.Name, func(t *testing.T) {
-			a := newAttack(t, b.Answer)
-			a.run(t, 20, func() (int64, error) { return a.ask(b.GRPC, "", nil) })
+			a, times := newAttack(t, b.Answer), 20
+			if b.Name == "sse-packed" { // whose events are all judged in the end, as those of a stream that is not packed
+				times = 5
+			}
+			a.run(t, times, func() (int64, error) { return a.ask(b.GRPC, "", nil) })
 		})
 	}
 }
