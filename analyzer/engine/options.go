@@ -41,6 +41,12 @@ func OnEnded(f func(summary.Summary)) Option {
 	return func(e *Engine) { e.hooks.Ended = append(e.hooks.Ended, f) }
 }
 
+// Until returns an option with which long texts are not judged any more when outOfTime reports true: what holds them
+// counts as incomplete.
+func Until(outOfTime func() bool) Option {
+	return func(e *Engine) { e.hooks.OutOfTime = outOfTime }
+}
+
 // OnLate returns an option that calls f with each fact about an exchange that is over.
 func OnLate(f func(seq uint64, fact capture.Fact)) Option {
 	return func(e *Engine) { e.hooks.Late = f }

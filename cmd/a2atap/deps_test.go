@@ -30,6 +30,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/hostname", "a2atap/...", "the form of a host is what the others compare by"},
 	{"a2atap/proxy/scheme", "a2atap/...", "what a program speaks shows in its first bytes"},
 	{"a2atap/proxy/internal/process", "a2atap/...", "whose a socket is is a question to the system alone"},
+	{"a2atap/proxy/budget", "a2atap/...", "how much is read does not depend on who reads"},
 	{"a2atap/proxy/background", "a2atap/...", "giving way is the same for whoever does work that can wait"},
 	{"a2atap/proxy/relay", "a2atap/proxy/background", "what is in the path of the traffic gives way to nobody"},
 	{"a2atap/proxy/spelling", "a2atap/...", "the distance of two words knows nothing of what they mean"},
@@ -210,6 +211,9 @@ var excepted = []struct{ from, to, why string }{
 		"it is what the wires of HTTP/1.1 and HTTP/2 have in common",
 	},
 	{"a2atap/proxy/grpc", "a2atap/proxy/jsondoc", "messages are written from JSON that was parsed"},
+	{"a2atap/proxy/grpc", "a2atap/proxy/budget", "reading a message has a bound like reading JSON"},
+	{"a2atap/proxy/grpc", "a2atap/proxy/background", "long messages and other long texts are read one after another"},
+	{"a2atap/proxy/jsondoc", "a2atap/proxy/budget", "all bounds are declared in one place"},
 	{
 		"a2atap/analyzer/rules/internal/gendocs", "a2atap/analyzer/engine",
 		"it judges the transcripts that the pages of rules show",
@@ -308,10 +312,10 @@ func TestCaptureRooms(t *testing.T) {
 }
 
 // shared are the leaves beneath the leaves: what a text parses to, which is made once and handed on, what a message of
-// gRPC holds, the form of a host, and texts that are safe to look at.
+// gRPC holds, the form of a host, texts that are safe to look at, and how much is read.
 var shared = []string{
 	"a2atap/proxy/jsondoc", "a2atap/proxy/hostname", "a2atap/proxy/background", "a2atap/proxy/spelling",
-	"a2atap/proxy/safetext", "a2atap/proxy/grpc", "a2atap/proxy/scheme",
+	"a2atap/proxy/safetext", "a2atap/proxy/grpc", "a2atap/proxy/budget", "a2atap/proxy/scheme",
 }
 
 func TestForbiddenArrows(t *testing.T) {

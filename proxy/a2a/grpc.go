@@ -69,7 +69,7 @@ func messageDoc(as grpc.Codec, body []byte) Doc {
 	case len(body) == 0:
 		return Doc{}
 	case body[0] <= 1: // which JSON does not begin with, and every message does
-		return as.Read(body).Doc
+		return as.ReadInTurn(body).Doc
 	}
 	return Parse(body)
 }

@@ -7,11 +7,13 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"a2atap/proxy/budget"
 )
 
 // DefaultDecodeLimit is how many bytes the decoding of a body yields at most: 16 MiB, as much as is kept of a body that
 // is not coded. A few kilobytes can claim to be gigabytes.
-const DefaultDecodeLimit = 16 << 20
+const DefaultDecodeLimit = budget.ReadBytes
 
 // Errors of decoding that callers branch on. Both are returned by Decode and by what calls it.
 var (

@@ -123,10 +123,15 @@ func (l *stepList) response(r *Response) {
 	}
 	b := &r.Body
 	dropped := b.Dropped
+	known := 0 // the next event that has a time
 	for i, e := range r.Events {
 		dropped -= e.Dropped
 		if e.At == NotKnown {
-			l.at = max(l.at, r.knownAt(i))
+			known = max(known, i)
+			for known < len(r.Events) && r.Events[known].At == NotKnown {
+				known++
+			}
+			l.at = max(l.at, r.knownAt(known))
 		}
 		l.add(e.At, ResponseEvent{Event: e})
 	}
@@ -138,13 +143,11 @@ func (l *stepList) response(r *Response) {
 	}
 }
 
-// knownAt returns when an event without a time had arrived at the latest: with the next one that has a time, or with
-// the end. An earlier time would claim that what it says was known before other exchanges began.
-func (r *Response) knownAt(i int) time.Duration {
-	for _, e := range r.Events[i:] {
-		if e.At != NotKnown {
-			return e.At
-		}
+// knownAt returns by when an event without a time had arrived, given the index of the next one that has a time: with that,
+// or with the end. An earlier time would claim that what it says was known before other exchanges began.
+func (r *Response) knownAt(next int) time.Duration {
+	if next < len(r.Events) {
+		return r.Events[next].At
 	}
 	return r.Body.At
 }

@@ -54,7 +54,10 @@ func (p *Parsed) Size() int {
 	if len(p.Text) > largeText {
 		n += len(p.Text)
 	}
-	if p.Doc != nil {
+	switch {
+	case p.Message != nil && p.Text == nil:
+		n += p.Message.Size()
+	case p.Doc != nil:
 		n += p.Doc.Size()
 	}
 	return n

@@ -166,7 +166,7 @@ func TestSilentAtTheBeginning(t *testing.T) {
 					if err != nil {
 						return
 					}
-					io.WriteString(conn, begin)                         //nolint:errcheck // it has left
+					io.WriteString(conn, begin)                             //nolint:errcheck // it has left
 					context.AfterFunc(t.Context(), func() { conn.Close() }) //nolint:errcheck // it is over
 				}
 			}()

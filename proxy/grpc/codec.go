@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"a2atap/proxy/background"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -39,43 +41,111 @@ var (
 	ErrNoMessage = errors.New("there is no message")
 	ErrNoType    = errors.New("messages of this method are not known here")
 	ErrNotKept   = errors.New("it was not kept")
+	ErrBusy      = errors.New("too many long messages were read at once")
 )
 
-// Read reads the first message of a body.
+// Read reads the first message of a body, as far as budget.Read goes. A long one waits for its turn with all other long
+// texts (background.Large), so callers must not have that turn, nor be in the path of the traffic.
 func (c *Codec) Read(body []byte) *Reading {
+	turn := turn{of: background.Large}
+	defer turn.end()
+	_, r := c.read(body, budget.Read, &turn)
+	return r
+}
+
+// ReadInTurn is Read for callers that may have the turn of long texts.
+func (c *Codec) ReadInTurn(body []byte) *Reading {
+	_, r := c.read(body, budget.Read, &turn{of: func() func() { return func() {} }})
+	return r
+}
+
+// ReadShort is Read as far as budget.End goes.
+func (c *Codec) ReadShort(body []byte) *Reading {
+	_, r := c.read(body, budget.End, &turn{of: func() func() { return func() {} }})
+	return r
+}
+
+// ReadHeld is Read in the path of the traffic: as far as budget.Held goes, and without a wait that the traffic notices. The
+// error is ErrBusy if too many long messages are read at once. It also returns the message without its compression.
+func (c *Codec) ReadHeld(body []byte) (message []byte, r *Reading) {
+	turn := heldTurn()
+	defer turn.end()
+	return c.read(body, budget.Held, turn)
+}
+
+func (c *Codec) read(body []byte, within budget.Budget, turn *turn) (message []byte, r *Reading) {
 	frame, rest, ok := Cut(body)
-	r := &Reading{Rest: rest}
+	r = &Reading{Rest: rest}
 	switch {
 	case !ok && len(body) == 0:
 		r.Err = ErrNoMessage
 	case !ok:
 		r.Err = ErrCutOff
 	default:
-		r.read(c, &frame)
+		if message, r.Err = frame.plain(c.Encoding, within.Bytes, turn.begin); r.Err == nil {
+			r.read(c, message, within)
+		}
 	}
-	return r
+	return message, r
 }
 
-func (r *Reading) read(c *Codec, frame *Frame) {
-	var message []byte
-	if message, r.Err = frame.Plain(c.Encoding); r.Err != nil {
-		return
+// A turn is that of one long message, while it is read.
+type turn struct {
+	of   func() (done func()) // waits for it; a nil done says that it waited in vain
+	done func()
+}
+
+// heldTurn returns the turn of a message in the path of the traffic.
+func heldTurn() *turn {
+	return &turn{of: func() func() {
+		done, _ := budget.StartHeldRead()
+		return done
+	}}
+}
+
+// begin waits for the turn. The error is ErrBusy if it does not come.
+func (t *turn) begin() error {
+	if t.done = t.of(); t.done == nil {
+		return ErrBusy
 	}
+	return nil
+}
+
+// end ends the turn, if it began.
+func (t *turn) end() {
+	if t.done != nil {
+		t.done()
+	}
+}
+
+func (r *Reading) read(c *Codec, message []byte, within budget.Budget) {
 	if c.Type == nil {
 		r.Err = ErrNoType
 		return
 	}
-	d := newDecoder(message)
+	d := newDecoder(message, within)
 	if r.Err = d.message(c.Type, message, 0); r.Err == nil {
 		r.Text, r.Doc = d.text, jsondoc.Parse(d.text)
 	}
+	if fault := r.Doc.Err; fault != nil && fault.Limit {
+		r.Text, r.Doc, r.Err = nil, jsondoc.Doc{}, &Error{Reason: fault.Reason, Limit: true}
+	}
 	r.Unknown, r.Overwritten = d.unknown, d.hidden
+}
+
+// Size is about how many bytes a Reading takes in memory beside the bytes of its message.
+func (r *Reading) Size() int {
+	n := len(r.Text) + r.Doc.Size()
+	for i := range r.Unknown {
+		n += len(r.Unknown[i].Pointer)
+	}
+	return n
 }
 
 // Limit reports whether the message may be in order, and only cannot be read here.
 func (r *Reading) Limit() bool {
 	fault, ok := errors.AsType[*Error](r.Err)
-	return ok && fault.Limit || errors.Is(r.Err, ErrEncoding) || errors.Is(r.Err, ErrTooLong) ||
+	return ok && fault.Limit || errors.Is(r.Err, ErrEncoding) || errors.Is(r.Err, ErrTooLong) || errors.Is(r.Err, ErrBusy) ||
 		errors.Is(r.Err, ErrNoType) || errors.Is(r.Err, ErrNotKept)
 }
 

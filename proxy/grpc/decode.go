@@ -11,14 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/jsondoc"
 )
 
-// Bounds of what ToJSON takes in.
+// Bounds of what ToJSON takes in, besides those of a budget.
 const (
-	maxDepth   = 10_000    // of messages in messages, as deep as the SDKs of Go go
-	maxText    = 256 << 20 // bytes of JSON
-	maxUnknown = 64        // fields that are listed
+	maxDepth   = 10_000 // of messages in messages, as deep as the SDKs of Go go
+	maxUnknown = 64     // fields that are listed
 )
 
 // An Unknown is a field of a message that its type does not have, or not so: it is written otherwise, or a Timestamp that
@@ -65,7 +65,7 @@ func (t *Type) ToText(message []byte) (text []byte, unknown []Unknown, err error
 }
 
 func (t *Type) decode(message []byte, all bool) ([]byte, []Unknown, error) {
-	d := newDecoder(message)
+	d := newDecoder(message, budget.Read)
 	d.all = all
 	if err := d.message(t, message, 0); err != nil {
 		return nil, d.unknown, err
@@ -79,13 +79,17 @@ type decoder struct {
 	path    []step
 	unknown []Unknown
 	room    int    // bytes that may still be copied to merge messages
+	nodes   int    // fields that may still be read
+	maxText int    // bytes of JSON
 	all     bool   // fields that the type does not have are written too
 	hidden  bool   // a value has come in the place of another one
 	strange []byte // members for those of the message at hand, with a comma behind each
 }
 
-func newDecoder(message []byte) *decoder {
-	return &decoder{text: make([]byte, 0, 2*len(message)+2), room: 2*len(message) + 1<<20}
+func newDecoder(message []byte, within budget.Budget) *decoder {
+	return &decoder{
+		room: 2*len(message) + 1<<20, nodes: within.Nodes, maxText: 2 * max(int(within.Bytes), len(message)),
+	}
 }
 
 // A step is a token of a JSON Pointer: a name, or an index where that is not negative.
@@ -107,15 +111,15 @@ func (d *decoder) typed() string {
 }
 
 func pointer(path []step) string {
-	var at string
+	var at []byte
 	for _, s := range path {
 		if s.index < 0 {
-			at = jsondoc.Ptr(at, s.name)
+			at = append(at, jsondoc.Ptr("", s.name)...)
 		} else {
-			at = jsondoc.Ptr(at, s.index)
+			at = strconv.AppendInt(append(at, '/'), int64(s.index), 10)
 		}
 	}
-	return at
+	return string(at)
 }
 
 // A value is one occurrence of a field on the wire.
@@ -139,6 +143,9 @@ func (d *decoder) message(t *Type, b []byte, depth int) error {
 	values, err := d.values(t, b, depth)
 	if err != nil {
 		return err
+	}
+	if d.text == nil { // not before it is known that there are not too many
+		d.text = make([]byte, 0, len(b)+len(b)/4+2)
 	}
 	strange := d.strange
 	d.text = append(d.text, '{')
@@ -172,16 +179,22 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 	if depth > maxDepth {
 		return nil, d.tooMuch("messages stand in each other too deep")
 	}
-	if len(d.text) > maxText {
+	if len(d.text) > d.maxText {
 		return nil, d.tooMuch("the message is too large")
 	}
-	var all []value
+	all, err := d.valueRoom(b)
+	if err != nil {
+		return nil, err
+	}
 	grouped, last := true, -1
 	set, since := -1, 0 // the field of the oneof that is set, and since which value
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
 		if n < 0 || number > protowire.MaxValidNumber {
 			return nil, d.fail("a tag that is none")
+		}
+		if d.nodes--; d.nodes < 0 {
+			return nil, d.tooMuch(tooManyFields)
 		}
 		b = b[n:]
 		v, n := consume(number, wire, b)
@@ -223,27 +236,53 @@ func (d *decoder) values(t *Type, b []byte, depth int) ([]value, error) {
 	return all, nil
 }
 
+const tooManyFields = "the message has too many fields"
+
+// countedRoom is how long a message is whose fields are counted before there is room for them. To make room as they come
+// would take several times as much memory.
+const countedRoom = 64 << 10
+
+// valueRoom returns room for the values of a message, of which there are none yet.
+func (d *decoder) valueRoom(b []byte) ([]value, error) {
+	if len(b) < countedRoom {
+		return nil, nil
+	}
+	fields := 0
+	for len(b) > 0 {
+		_, _, n := protowire.ConsumeField(b)
+		if n < 0 { // which the caller reports
+			break
+		}
+		if fields++; fields > d.nodes {
+			return nil, d.tooMuch(tooManyFields)
+		}
+		b = b[n:]
+	}
+	return make([]value, 0, fields), nil
+}
+
 // instants returns values without those that are a Timestamp and name no instant, with all their pieces; these it lists.
 func (d *decoder) instants(t *Type, all []value) []value {
-	for i := 0; i < len(all); i++ {
-		f := &t.fields[all[i].field]
+	for i := range t.fields {
+		f := &t.fields[i]
 		if f.kind != timestampKind {
 			continue
 		}
-		var whole []byte
+		is := func(v value) bool { return v.field == i }
+		whole := value{field: i}
 		for j := range all {
-			if all[j].field == all[i].field {
-				whole = append(whole, all[j].bytes...)
+			if is(all[j]) {
+				whole.bytes = append(whole.bytes, all[j].bytes...)
 			}
 		}
-		if v := (value{field: all[i].field, bytes: whole}); !isInstant(whole) {
-			known := len(d.unknown)
-			if d.notKnown(t, &v, f.number, protowire.BytesType); len(d.unknown) > known {
-				d.unknown[known].Reason = "it names no instant of the years 1 to 9999"
-			}
-			all = slices.DeleteFunc(all, func(o value) bool { return o.field == v.field })
-			i = -1
+		if isInstant(whole.bytes) {
+			continue
 		}
+		known := len(d.unknown)
+		if d.notKnown(t, &whole, f.number, protowire.BytesType); len(d.unknown) > known {
+			d.unknown[known].Reason = "it names no instant of the years 1 to 9999"
+		}
+		all = slices.DeleteFunc(all, is)
 	}
 	return all
 }
@@ -413,7 +452,9 @@ func (d *decoder) entries(f *field, values []value, depth int) error {
 		if d.text[len(d.text)-1] != '{' {
 			d.text = append(d.text, ',')
 		}
-		d.text, _ = jsontext.AppendQuote(d.text, key)
+		if err := d.quote([]byte(key)); err != nil {
+			return err
+		}
 		d.text = append(d.text, ':')
 		d.path = append(d.path, step{name: key, index: -1, key: true})
 		v := value{}
@@ -442,8 +483,11 @@ func (d *decoder) entries(f *field, values []value, depth int) error {
 func (d *decoder) value(f *field, v *value, depth int) error {
 	switch f.kind {
 	case stringKind:
-		d.text, _ = jsontext.AppendQuote(d.text, v.bytes) // which is UTF-8
+		return d.quote(v.bytes)
 	case bytesKind:
+		if len(d.text)+base64.StdEncoding.EncodedLen(len(v.bytes)) > d.maxText {
+			return d.tooMuch("the message is too large")
+		}
 		d.text = append(d.text, '"')
 		d.text = base64.StdEncoding.AppendEncode(d.text, v.bytes)
 		d.text = append(d.text, '"')
@@ -471,5 +515,26 @@ func (d *decoder) value(f *field, v *value, depth int) error {
 	case timestampKind:
 		return d.timestamp(v.bytes, depth+1)
 	}
+	return nil
+}
+
+// quote writes a text, which is UTF-8, as a string of JSON.
+func (d *decoder) quote(text []byte) error {
+	const escaped = len(`\u0000`)
+	if len(d.text)+len(text)*escaped > d.maxText {
+		size := len(text)
+		for _, c := range text {
+			switch {
+			case c < ' ':
+				size += escaped - 1
+			case c == '"', c == '\\':
+				size++
+			}
+		}
+		if len(d.text)+size > d.maxText {
+			return d.tooMuch("the message is too large")
+		}
+	}
+	d.text, _ = jsontext.AppendQuote(d.text, text)
 	return nil
 }

@@ -9,13 +9,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"a2atap/proxy/budget"
 )
 
 // PrefixSize is the length of what stands before each message: whether it is compressed, and how long it is.
 const PrefixSize = 5
-
-// maxMessage bounds what a compressed message may come to.
-const maxMessage = 64 << 20
 
 // A Frame is one message as gRPC carries it in a body.
 //
@@ -60,39 +59,89 @@ var (
 )
 
 // Plain returns the message without its compression, which is the grpc-encoding of its head. Without one no message may
-// be compressed, and receivers refuse one that has the flag.
+// be compressed, and receivers refuse one that has the flag. The error is ErrTooLong if the message unpacks to more than
+// budget.ReadBytes, which are not kept then.
 //
 // Source: gRPC over HTTP2, "Compressed-Flag" and "Message-Encoding".
 func (f *Frame) Plain(encoding string) ([]byte, error) {
+	return f.plain(encoding, budget.ReadBytes, func() error { return nil })
+}
+
+// PlainHeld is Plain in the path of the traffic: see Codec.ReadHeld.
+func (f *Frame) PlainHeld(encoding string) ([]byte, error) {
+	turn := heldTurn()
+	defer turn.end()
+	return f.plain(encoding, budget.HeldReadBytes, turn.begin)
+}
+
+// plain is Plain with another limit. It calls long before it makes room for a message that is long.
+func (f *Frame) plain(encoding string, limit int64, long func() error) ([]byte, error) {
 	switch {
 	case !f.Whole():
 		return nil, ErrCutOff
 	case f.Reserved:
 		return nil, ErrReserved
 	case !f.Compressed:
-		return f.Message, nil
+		return plainLong(f.Message, long)
 	}
-	var plain io.Reader
-	var err error
+	var open func(io.Reader) (io.Reader, error)
 	switch encoding = strings.ToLower(strings.TrimSpace(encoding)); encoding {
 	case "", "identity":
 		return nil, ErrUnnamed
 	case "gzip":
-		plain, err = gzip.NewReader(bytes.NewReader(f.Message))
+		open = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 	case "deflate":
-		plain, err = zlib.NewReader(bytes.NewReader(f.Message))
+		open = func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }
 	default:
 		return nil, ErrEncoding
 	}
+	return unpack(f.Message, encoding, open, limit, long)
+}
+
+// plainLong returns a message that is not compressed.
+func plainLong(message []byte, long func() error) ([]byte, error) {
+	if len(message) > longMessage {
+		return message, long()
+	}
+	return message, nil
+}
+
+// longMessage is how many bytes a message may have that is read at once. One that unpacks to more is unpacked first to
+// learn its length: a buffer that grows would take several times as much memory.
+const longMessage = 64 << 10
+
+// unpack returns a message without its compression.
+func unpack(
+	packed []byte, encoding string, open func(io.Reader) (io.Reader, error), limit int64, long func() error,
+) ([]byte, error) {
+	r, err := open(bytes.NewReader(packed))
 	if err != nil {
 		return nil, fmt.Errorf("it is not in %s: %w", encoding, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(plain, maxMessage+1))
-	switch {
+	text, err := io.ReadAll(io.LimitReader(r, longMessage+1))
+	if err != nil {
+		return nil, fmt.Errorf("it is not in %s: %w", encoding, err)
+	}
+	if len(text) <= longMessage {
+		return text, nil
+	}
+	rest, err := io.Copy(io.Discard, io.LimitReader(r, limit-longMessage))
+	switch size := longMessage + 1 + rest; {
 	case err != nil:
 		return nil, fmt.Errorf("it is not in %s: %w", encoding, err)
-	case len(text) > maxMessage:
+	case size > limit:
 		return nil, ErrTooLong
+	default:
+		if err := long(); err != nil {
+			return nil, err
+		}
+		text = make([]byte, size)
+	}
+	if r, err = open(bytes.NewReader(packed)); err == nil {
+		_, err = io.ReadFull(r, text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it is not in %s: %w", encoding, err)
 	}
 	return text, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -165,7 +166,7 @@ func detailOf(text string) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{room: len(message)}
+	d := newDecoder(message, budget.Read)
 	values, err := d.values(rpc["Status"], message, 0)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func detailOf(text string) (*Detail, error) {
 
 // appendAny adds one detail: with the fields of its type where that is known, else in base64.
 func appendAny(list, message []byte) ([]byte, error) {
-	d := decoder{}
+	d := newDecoder(message, budget.Read)
 	values, err := d.values(rpc["Any"], message, 1)
 	if err != nil {
 		return list, err
@@ -209,7 +210,7 @@ func appendAny(list, message []byte) ([]byte, error) {
 	list, _ = jsontext.AppendQuote(list, url)
 	name := string(url[strings.LastIndexByte(string(url), '/')+1:])
 	short, _ := strings.CutPrefix(name, "google.rpc.")
-	inner := decoder{room: len(held)}
+	inner := newDecoder(held, budget.Read)
 	switch {
 	case name != short && rpc[short] != nil:
 		if err = inner.message(rpc[short], held, 2); err == nil && len(inner.text) > len("{}") {

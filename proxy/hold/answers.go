@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/relay"
 )
 
@@ -21,6 +22,8 @@ type gathering struct {
 	at      int    // how much of it was scanned
 	head    []byte
 	body    []byte
+	room    *budget.Share
+	full    bool // there was none for it
 }
 
 // answering is the side of answers, for the one goroutine that reads.
@@ -60,7 +63,8 @@ func (c *conn) Read(p []byte) (int, error) {
 		case want == nil:
 			return n, err
 		}
-		c.gather = &gathering{of: e, want: want, wire: append([]byte(nil), p[:n]...)}
+		c.gather = &gathering{of: e, want: want, room: c.line.desk.room.Share()}
+		c.add(p[:n])
 		c.gather.scanner.ToHead = e.method == "HEAD"
 		if c.scan(); err != nil && c.gather != nil {
 			c.broken(err)
@@ -88,7 +92,7 @@ func (c *conn) gatherOn() error {
 		c.buffer = make([]byte, 32<<10)
 	}
 	n, err := c.agent().Read(c.buffer)
-	c.gather.wire = append(c.gather.wire, c.buffer[:n]...)
+	c.add(c.buffer[:n])
 	if n > 0 {
 		c.scan()
 	}
@@ -102,6 +106,13 @@ func (c *conn) gatherOn() error {
 		c.broken(err)
 	}
 	return nil
+}
+
+// add adds what has come to the answer that is gathered. It takes room twice: as it came, and without framing.
+func (c *conn) add(p []byte) {
+	g := c.gather
+	g.full = g.full || !c.line.desk.takeRoom(g.room, 2*len(p))
+	g.wire = append(g.wire, p...)
 }
 
 // broken deals with the end of what the agent sends.
@@ -119,12 +130,17 @@ func (c *conn) pass() {
 	c.line.mu.Lock()
 	c.gather.of.passes = true
 	c.line.mu.Unlock()
+	c.gather.room.Close()
 	c.out, c.gather, c.buffer = append(c.out, c.gather.wire...), nil, nil
 }
 
 // scan looks at what has come of the answer that is gathered.
 func (c *conn) scan() {
 	g := c.gather
+	if g.full {
+		c.pass()
+		return
+	}
 	for g.at < len(g.wire) {
 		b := g.wire[g.at:]
 		n, what, err := g.scanner.Next(b)
@@ -172,7 +188,7 @@ func (c *conn) complete() {
 		return
 	}
 	decided := make(chan decision, 1)
-	it := l.desk.take(g.want, Message{Answer: true, Exchange: x}, func(d decision) { decided <- d })
+	it := l.desk.take(g.want, Message{Answer: true, Exchange: x}, g.room, func(d decision) { decided <- d })
 	if it == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 )
 
@@ -31,6 +32,7 @@ type State struct {
 type Desk struct {
 	want    atomic.Pointer[Want]
 	changed chan struct{}
+	room    *budget.Pool // for all messages that are held, or may be
 
 	mu     sync.Mutex
 	last   uint64
@@ -42,12 +44,14 @@ type Desk struct {
 // An item is a message that waits for a decision.
 type item struct {
 	Message
+	room   *budget.Share  // that the message takes
 	decide func(decision) // is called once at most, without the lock, and returns at once
 }
 
 // A decision is what becomes of a message. The zero decision lets it go as it is.
 type decision struct {
 	drop bool
+	full bool   // there is no room for it any more
 	wire []byte // what goes on in its place; nil is the message itself
 	what string // was changed, for people
 }
@@ -56,7 +60,30 @@ type decision struct {
 var ErrGone = errors.New("it is not held any more")
 
 // NewDesk returns a desk that wants nothing.
-func NewDesk() *Desk { return &Desk{changed: make(chan struct{}, 1)} }
+func NewDesk() *Desk {
+	return &Desk{changed: make(chan struct{}, 1), room: budget.NewPool(budget.DeskBytes)}
+}
+
+// takeRoom takes n bytes of the room for a message. Where there are not as many, the oldest messages that are held go on. It
+// reports false if that does not help, so that the message is not held.
+func (d *Desk) takeRoom(room *budget.Share, n int) bool {
+	for !room.Take(n) {
+		d.mu.Lock()
+		if len(d.held) == 0 || d.held[0].room == room {
+			d.mu.Unlock()
+			d.Pass(noRoom)
+			return false
+		}
+		it := d.held[0]
+		d.held = slices.Delete(d.held, 0, 1)
+		d.mu.Unlock()
+		d.Pass(noRoom)
+		it.room.Close()
+		it.decide(decision{full: true})
+		d.tell()
+	}
+	return true
+}
 
 // Set says what is to be held from now on; nil is nothing. What is held already is let go.
 func (d *Desk) Set(w *Want) {
@@ -140,7 +167,7 @@ func (d *Desk) decide(id uint64, what decision) error {
 }
 
 // take begins to hold a message, if that is still wanted. It returns nil if it is not.
-func (d *Desk) take(w *Want, m Message, decide func(decision)) *item {
+func (d *Desk) take(w *Want, m Message, room *budget.Share, decide func(decision)) *item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.want.Load() != w {
@@ -148,7 +175,7 @@ func (d *Desk) take(w *Want, m Message, decide func(decision)) *item {
 	}
 	d.last++
 	m.ID, m.Since = d.last, time.Now()
-	it := &item{m, decide}
+	it := &item{m, room, decide}
 	d.held = append(d.held, it)
 	d.tell()
 	return it

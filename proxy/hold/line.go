@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/relay"
 )
@@ -43,6 +44,7 @@ type exchange struct {
 	item    *item             // of the request, on the desk
 	dead    bool              // the agent has closed the connection while it waited
 	passes  bool              // the answer is not held, or not any more
+	room    *budget.Share     // that the request takes
 }
 
 // Line begins to hold what passes between a client and an agent. Note is called with what is to be recorded of an exchange,
@@ -67,7 +69,7 @@ func (l *Line) Request(x int, head []byte) {
 		l.desk.Pass("messages over HTTP/2 are not held")
 		return
 	}
-	e := &exchange{x: x}
+	e := &exchange{x: x, room: l.desk.room.Share()}
 	l.current, l.open[x] = e, e
 	l.queue = append(l.queue, e)
 	w := l.desk.want.Load()
@@ -104,7 +106,18 @@ func (l *Line) Ended(x int) {
 	l.AnswerEnd(x)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e := l.open[x]; e != nil {
+		e.room.Close()
+	}
 	delete(l.open, x)
+}
+
+// forget has the rest of an exchange pass, since there is no room for its request any more.
+func (l *Line) forget(e *exchange) {
+	e.room.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.want, e.known, e.passes = nil, nil, true
 }
 
 // Fault returns what is to be recorded of how an exchange broke: that it was here, if it was.

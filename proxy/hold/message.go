@@ -168,3 +168,6 @@ func holdable(head []byte, s *relay.AnswerScanner) string {
 }
 
 const tooLong = "messages of more than a mebibyte are not held"
+
+// noRoom says why messages go on that are held.
+const noRoom = "more messages came than there is room for: the oldest went on"

@@ -33,20 +33,25 @@ func (c *conn) Write(p []byte) (int, error) {
 	case want == nil:
 		return c.agent().Write(p)
 	}
+	room := c.line.desk.takeRoom(e.room, len(p))
 	s.wire, s.kept = append(s.wire, p...), want.Requests
 	long := len(s.wire) > MaxBody
-	if !done && !long && want.Requests {
+	if !done && !long && room && want.Requests {
 		return len(p), nil
 	}
 	wire := s.wire
 	if !want.Requests { // only known, for its answer
 		wire = p
 	}
-	if done || long {
+	if done || long || !room {
 		c.line.ignore(e)
-		if long {
+		switch {
+		case !room:
+			c.line.forget(e)
+		case long:
 			c.line.desk.Pass(tooLong)
-		} else if c.hold(e, want, s.wire) {
+			c.line.forget(e)
+		case c.hold(e, want, s.wire):
 			return len(p), nil
 		}
 		s.wire = nil
@@ -81,7 +86,7 @@ func (c *conn) hold(e *exchange, want *Want, wire []byte) bool {
 			c.goOn(d)
 		}
 	}
-	it := l.desk.take(want, Message{Exchange: x}, func(d decision) { go goOn(d) }) // the agent may take its time
+	it := l.desk.take(want, Message{Exchange: x}, e.room, func(d decision) { go goOn(d) }) // the agent may take its time
 	if it == nil {
 		return false
 	}
@@ -97,6 +102,9 @@ func (c *conn) goOn(d decision) {
 	s, l := &c.sending, c.line
 	e, wire := s.waits, s.wire
 	l.desk.leave(e.item)
+	if d.full {
+		l.forget(e)
+	}
 	l.told(e, "request", e.started, d)
 	if d.wire != nil {
 		wire = d.wire

@@ -13,13 +13,15 @@ import (
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/budget"
 )
 
 // Bounds of what Parse takes in. Deeper nesting than 10000 levels is refused too.
 const (
 	maxTextSize   = 1 << 30 // bytes
-	maxNodes      = 1 << 20 // values and member names
-	maxDuplicates = 16      // that are remembered
+	maxNodes      = budget.ReadNodes
+	maxDuplicates = 16 // that are remembered
 )
 
 // A Doc is a JSON text that was parsed, as well as it could be.

@@ -69,6 +69,7 @@ func New(sink capture.Sink, o Options) *Recording {
 	o.Redact.Urgency, o.Redact.OutOfTime = o.Urgency, r.ending.over
 	r.sink = NewSink(sink, o.Redact)
 	o.Recorder.Sink, o.Recorder.Urgency, o.Recorder.OnStop = counted{r.sink, &r.passed}, o.Urgency, r.Fail
+	o.Recorder.OutOfTime = r.ending.over
 	if o.Around != nil {
 		o.Recorder.Sink = o.Around(o.Recorder.Sink)
 	}
@@ -118,6 +119,9 @@ func (r *Recording) Behind() time.Duration { return r.recorder.Behind() }
 
 // Hinder tells whether the sink cannot store anything at the moment: see recording.Recorder.
 func (r *Recording) Hinder(stuck bool) { r.recorder.Hinder(stuck) }
+
+// OutOfTime reports whether the recording has been ending for so long that work is left out.
+func (r *Recording) OutOfTime() bool { return r.ending.over() }
 
 // Fail says that the recording cannot go on. Only the first error counts until Failed has yielded it.
 func (r *Recording) Fail(err error) {

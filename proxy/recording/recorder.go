@@ -54,6 +54,10 @@ type Options struct {
 
 	Clients []ClientPattern // names that the user gives to clients; the first that fits counts
 
+	// OutOfTime reports whether there is no time left to decode streams that are compressed: the recording ends. It may be
+	// nil.
+	OutOfTime func() bool
+
 	// Urgency is set while so much waits to be recorded that it cannot give way to traffic any more. It may be nil.
 	Urgency *background.Urgency
 
@@ -380,6 +384,9 @@ func (r *Recorder) answerBody(steps []capture.Step, x *exchange, at time.Duratio
 	if x.truncated {
 		x.missing += int64(len(p))
 		return steps
+	}
+	if r.opts.OutOfTime != nil && r.opts.OutOfTime() {
+		x.stream.stop()
 	}
 	events, err := x.stream.write(p)
 	steps = appendEvents(steps, x, at, events)

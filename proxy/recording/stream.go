@@ -30,17 +30,17 @@ type splitter interface {
 // events, all of which would be in memory at once: where that begins, decoding ends.
 type expansion struct{ wire, decoded, events int64 }
 
-// What a coded stream may come to: some for a start, and then so much for each byte on the wire. An uncoded stream
-// cannot have more than one event for a byte.
+// What a coded stream may come to: some for a start, and then so much for each byte on the wire. Events that are not coded
+// have some eight bytes at least.
 const (
 	expansionBytes, expansionRatio = 16 << 20, 100
-	expansionEvents                = 100_000
+	expansionEvents, wirePerEvent  = 20_000, 8
 )
 
 var errExpansion = errors.New("it becomes too large when decoded")
 
 func (s *expansion) excessive() bool {
-	return s.decoded > expansionBytes+expansionRatio*s.wire || s.events > expansionEvents+s.wire
+	return s.decoded > expansionBytes+expansionRatio*s.wire || s.events > expansionEvents+s.wire/wirePerEvent
 }
 
 const streamType = "text/event-stream"
@@ -154,6 +154,9 @@ func (s *stream) guarded(decode func() error) (err error) {
 	}()
 	return decode()
 }
+
+// stop lets no more of a stream be decoded.
+func (s *stream) stop() { s.failed = s.failed || s.decoder != nil }
 
 // undecoded returns how many bytes were not decoded since it was last asked.
 func (s *stream) undecoded() int64 {

@@ -29,6 +29,7 @@ type answers struct {
 // run relays answers until the agent has ended its sending or the connection is broken.
 func (a *answers) run() {
 	defer a.in.Release()
+	defer func() { a.held.end() }()
 	if a.cfg.AnswerTimeout > 0 && !a.setReadDeadline() {
 		a.tooLate()
 	} else {
@@ -330,6 +331,7 @@ func (a *answers) liftLimit() {
 func (a *answers) edited() []byte {
 	a.liftLimit()
 	if out := a.edit.Answer(a.x.n, a.held.head, a.held.body, a.held.trailer); out != nil {
+		a.held.end()
 		a.held = nil
 		return out
 	}
@@ -342,6 +344,7 @@ func (a *answers) releaseHeld() []byte {
 	if a.held = nil; h == nil {
 		return nil
 	}
+	h.end()
 	return h.wire
 }
 

@@ -45,7 +45,7 @@ func (e *Edited) KeepRequest(x int, body []byte) (on bool) {
 	return on
 }
 
-// RequestTooSlow says that a held request was not complete in time.
+// RequestTooSlow says that a held request was not complete in time, or that there was no room for it.
 func (e *Edited) RequestTooSlow(x int) {
 	if e.On() {
 		defer e.Recover("editor")
@@ -99,7 +99,7 @@ func (e *Edited) Next(by Change, p []byte, last bool) (out []byte) {
 	return out
 }
 
-// TooLarge says that an answer outgrew what Hold allowed.
+// TooLarge says that an answer outgrew what Hold allowed, or that there was no room for it.
 func (e *Edited) TooLarge(x int) {
 	if e.On() {
 		defer e.Recover("editor")

@@ -3,6 +3,8 @@ package relay
 import (
 	"bytes"
 	"time"
+
+	"a2atap/proxy/budget"
 )
 
 // held is a message that waits to be complete.
@@ -13,6 +15,7 @@ type held struct {
 	body    []byte // without framing
 	trailer []byte
 	until   time.Time // when it goes on as it came; zero if it may take as long as it does
+	room    *budget.Share
 }
 
 // limited reports whether a message is held for a bounded time; false for nil.
@@ -24,17 +27,26 @@ func newHeld(limit int, head []byte, b body) *held {
 		return nil
 	}
 	head = bytes.Clone(head)
-	return &held{limit: limit, head: head, wire: head[:len(head):len(head)]}
+	return &held{limit: limit, head: head, wire: head[:len(head):len(head)], room: HeldRoom()}
 }
 
-// add takes bytes of the body, whose state is a copy, and reports whether the message is still within its limit.
+// end gives up the room of the message, if there is one.
+func (h *held) end() {
+	if h != nil {
+		h.room.Close()
+	}
+}
+
+// add takes bytes of the body, whose state is a copy, and reports whether the message is still within its limit, and there
+// is room for it.
 func (h *held) add(b body, p []byte) bool {
+	room := h.room.Take(2 * len(p)) // as they came, and without framing
 	h.wire = append(h.wire, p...)
 	for len(p) > 0 {
 		n, kind, err := b.next(p)
 		switch {
 		case err != nil || n == 0:
-			return true
+			return room
 		case kind == pieceData:
 			h.body = append(h.body, p[:n]...)
 		case kind == pieceTrailer:
@@ -43,5 +55,5 @@ func (h *held) add(b body, p []byte) bool {
 		p = p[n:]
 	}
 	// Framing may outweigh the data, but not without bound.
-	return len(h.body) <= h.limit && len(h.wire) <= len(h.head)+8*h.limit+maxChunkLine
+	return room && len(h.body) <= h.limit && len(h.wire) <= len(h.head)+8*h.limit+maxChunkLine
 }

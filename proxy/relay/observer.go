@@ -131,7 +131,8 @@ type RequestEditor interface {
 	// KeepRequest is given what there is of the body of a held request, without chunk framing, each time there is more
 	// and it is not complete; where it returns false, the request passes on as it came, and the agent can answer it.
 	KeepRequest(x int, body []byte) bool
-	// RequestTooSlow says that a held request was not complete in time, and passes on as it came.
+	// RequestTooSlow says that a held request was not complete in time, or that there was no room for it, and that it
+	// passes on as it came.
 	RequestTooSlow(x int)
 	// HeldRequest is given a held, complete request, its head as Request returned it and its body without chunk
 	// framing. It returns all bytes to send in its place; nil sends the request as it came.

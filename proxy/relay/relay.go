@@ -4,11 +4,13 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"a2atap/proxy/budget"
 )
 
 // DefaultHeadLimit is how many bytes one head may have where Config says nothing: what net/http allows, since a tap
 // should not refuse what the agent would take.
-const DefaultHeadLimit = 1 << 20
+const DefaultHeadLimit = budget.HeaderBytes
 
 // Config says how one client connection is served. Only Dial is required, or Forward in its place.
 type Config struct {

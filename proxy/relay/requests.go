@@ -43,6 +43,7 @@ func newRequests(p *pair) *requests {
 // run relays requests until the client has ended its sending or the connection is broken.
 func (r *requests) run(ctx context.Context) {
 	defer r.in.Release()
+	defer func() { r.held.end() }()
 	if r.setReadDeadline() { // else it has waited for us for too long
 		for n, ok := r.awaitHead(); ok && !r.stopping() && r.request(ctx, n); n, ok = r.awaitHead() {
 		}
@@ -355,6 +356,9 @@ func (r *requests) complete() {
 // request when it is complete, edited, or as it came when it has grown too large or is not to be edited.
 func (r *requests) hold(before body, b []byte) (out []byte) {
 	within, done := r.held.add(before, b), r.body.done()
+	if !within && len(r.held.body) <= r.held.limit {
+		r.edit.RequestTooSlow(r.x.n)
+	}
 	switch {
 	case within && done:
 		out = r.edit.HeldRequest(r.x.n, r.held.head, r.held.body, r.held.trailer)
@@ -365,6 +369,7 @@ func (r *requests) hold(before body, b []byte) (out []byte) {
 		out = r.held.wire
 	}
 	limited := r.held.limited()
+	r.held.end()
 	if r.held = nil; limited {
 		r.setReadDeadline()
 	}
@@ -377,6 +382,7 @@ func (r *requests) endHold() {
 		r.held = nil
 		r.edit.RequestTooSlow(r.x.n)
 		r.send(h.wire)
+		h.end()
 	}
 }
 

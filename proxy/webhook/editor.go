@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/hostname"
@@ -44,6 +46,7 @@ type exchangeHooks struct {
 	overflow bool         // there was more of it
 	size     int          // of what has come
 	request  *restorer
+	room     *budget.Share // for body, and for what is kept of the answer's messages
 
 	// Of the answer's side.
 	holds  bool         // it is held for us
@@ -216,14 +219,14 @@ func (l *Editor) KeepRequest(x int, body []byte) bool {
 	if h == nil || h.asks.Load() || len(body) > maxOperation || mayConfigure(h.start, body) {
 		return h != nil
 	}
-	h.watched, h.body = false, nil
+	h.stopWatching()
 	return false
 }
 
 // RequestTooSlow implements relay.RequestEditor.
 func (l *Editor) RequestTooSlow(x int) {
 	if h := l.hooks(x); h != nil && h.unseen == "" {
-		h.unseen = "the request that configures the webhook took longer than " + hookPatience.String()
+		h.unseen = "the request that configures the webhook took longer than " + hookPatience.String() + ", or too many were held"
 	}
 }
 
@@ -307,26 +310,34 @@ func (h *exchangeHooks) keepsMessage(body []byte) bool {
 	if _, urls := h.message(body); len(urls) > 0 {
 		return true
 	}
-	h.watched, h.body = false, nil
+	if h.unseen == "" {
+		h.stopWatching()
+	}
 	return false
 }
 
-// message returns the message of a request of gRPC, and the URLs of the configs that it carries.
+// stopWatching forgets the beginning of the request's body.
+func (h *exchangeHooks) stopWatching() {
+	h.room.Give(len(h.body))
+	h.watched, h.body = false, nil
+}
+
+// message returns the message of a request of gRPC, and the URLs of the configs that it carries. If the message takes too
+// much to be read, that is why its webhooks are not observed.
 func (h *exchangeHooks) message(body []byte) (message []byte, urls []card.URL) {
-	frame, rest, ok := grpc.Cut(body)
-	if !ok || len(rest) > 0 {
+	if _, rest, ok := grpc.Cut(body); !ok || len(rest) > 0 {
 		return nil, nil
 	}
-	message, err := frame.Plain(h.head.Fields.Get("Grpc-Encoding"))
-	if err != nil {
-		return nil, nil
+	as := grpc.Codec{Type: h.method.Request, Encoding: h.head.Fields.Get("Grpc-Encoding")}
+	message, read := as.ReadHeld(body)
+	switch {
+	case read.Err == nil:
+		return message, callConfigURLs(nil, &a2a.Call{Operation: a2a.OperationOf(h.method.Name), Params: read.Doc.Root})
+	case read.Limit():
+		h.overflow = true
+		h.unseen = cmp.Or(h.unseen, "the message that may configure the webhook was not read: "+read.Err.Error())
 	}
-	text, _, err := h.method.Request.ToJSON(message)
-	if err != nil {
-		return nil, nil
-	}
-	doc := a2a.Parse(text)
-	return message, callConfigURLs(nil, &a2a.Call{Operation: a2a.OperationOf(h.method.Name), Params: doc.Root})
+	return nil, nil
 }
 
 // heldMessage is HeldRequest for a call of gRPC: only the URLs in its message change, and their lengths.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"a2atap/proxy/budget"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/relay"
@@ -15,6 +16,7 @@ type frameRestorer struct {
 	found    func(ours string, h hook) // called for each address; may be nil
 	kept     []byte                    // the message at hand
 	passes   bool                      // one is too large: the rest passes as it came
+	room     *budget.Share             // for what is kept
 }
 
 var _ relay.Change = (*frameRestorer)(nil)
@@ -24,6 +26,7 @@ func (r *frameRestorer) Next(p []byte, last bool) []byte {
 	if r.passes {
 		return p
 	}
+	r.room.Give(len(r.kept))
 	text := append(r.kept, p...)
 	r.kept = nil
 	var out []byte
@@ -33,6 +36,9 @@ func (r *frameRestorer) Next(p []byte, last bool) []byte {
 			return append(out, text...)
 		}
 		if !ok || !frame.Whole() {
+			if r.passes = !r.room.Take(len(text)); r.passes {
+				return append(out, text...)
+			}
 			r.kept = text
 			return out
 		}
@@ -43,7 +49,7 @@ func (r *frameRestorer) Next(p []byte, last bool) []byte {
 
 // restored returns a frame with the URLs in its message put back: as it came, if there are none.
 func (r *frameRestorer) restored(frame *grpc.Frame, raw []byte) []byte {
-	message, err := frame.Plain(r.encoding)
+	message, err := frame.PlainHeld(r.encoding)
 	if err != nil || !isAddress(message) {
 		return raw
 	}
@@ -62,7 +68,7 @@ func (l *Editor) restorerOf(h *exchangeHooks, head []byte, found func(ours strin
 		return &restorer{seals: l.site.hooks.seals, found: found}
 	}
 	return &frameRestorer{
-		seals: l.site.hooks.seals, of: h.method.Answer, found: found,
+		seals: l.site.hooks.seals, of: h.method.Answer, found: found, room: h.room,
 		encoding: string(rawhead.Value(head, "Grpc-Encoding")),
 	}
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -18,7 +19,9 @@ func (l *Editor) hooksFor(x int, head []byte) *exchangeHooks {
 	defer l.mu.Unlock()
 	h := l.hooked[x]
 	if h == nil {
-		h = &exchangeHooks{start: bytes.Clone(rawhead.StartLine(head)), head: capture.ParseRequestHead(head)}
+		h = &exchangeHooks{
+			start: bytes.Clone(rawhead.StartLine(head)), head: capture.ParseRequestHead(head), room: relay.HeldRoom(),
+		}
 		h.client = l.record.NameNow(head)
 		if h.method = card.MethodOf(head); h.method == nil {
 			h.request = &restorer{seals: l.site.hooks.seals, found: l.noted(x, "request.body")}
@@ -67,8 +70,13 @@ func (l *Editor) ObserveRequestBody(x int, p []byte) []byte {
 		if h.method != nil { // of which nothing is known before its end
 			room = maxHookBody - len(h.body)
 		}
-		h.overflow = len(p) > room
-		h.body = append(h.body, p[:min(len(p), room)]...)
+		n := min(len(p), room)
+		if !h.room.Take(n) {
+			n = 0
+			h.unseen = cmp.Or(h.unseen, "too much was held at once to look at the request that configures the webhook")
+		}
+		h.overflow = len(p) > n
+		h.body = append(h.body, p[:n]...)
 	}
 	if h.size += len(p); h.size > maxHookBody && h.unseen == "" {
 		h.unseen = requestTooLarge
@@ -88,8 +96,8 @@ func (l *Editor) ObserveRequestEnd(x int) []byte {
 	}
 	if h.unseen != "" {
 		l.passedUnseen(x, h)
-		h.body = nil
 	}
+	h.stopWatching()
 	if h.request == nil {
 		return nil
 	}
@@ -99,7 +107,11 @@ func (l *Editor) ObserveRequestEnd(x int) []byte {
 // passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
 func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 	if h.method != nil {
-		if _, urls := h.message(h.body); h.overflow || len(urls) > 0 {
+		var urls []card.URL
+		if !h.overflow {
+			_, urls = h.message(h.body)
+		}
+		if h.overflow || len(urls) > 0 {
 			l.unseenWebhook(x, h.client, h.unseen)
 		}
 		return
@@ -244,7 +256,8 @@ func (l *Editor) TooLarge(x int) {
 		return
 	}
 	l.record.Fact(x, capture.Fact{Note: fmt.Sprintf(
-		"the answer has more than %d bytes and passed as it came: addresses of this tap may stand in it for webhooks",
+		"the answer has more than %d bytes, or too much was held at once, and passed as it came: addresses of this tap may "+
+			"stand in it for webhooks",
 		maxHookBody)})
 }
 
@@ -252,6 +265,9 @@ func (l *Editor) TooLarge(x int) {
 func (l *Editor) ObserveEnded(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if h := l.hooked[x]; h != nil {
+		h.room.Close()
+	}
 	delete(l.hooked, x)
 	delete(l.deliveries, x)
 }

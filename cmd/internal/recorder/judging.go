@@ -29,6 +29,7 @@ func (r *Recording) judge(o Options, keep *keeping) {
 		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans, keep: keep,
 	}
 	options := append(slices.Clip(o.Keys), r.engineOptions(&o)...)
+	options = append(options, engine.Until(r.outOfTime))
 	options = append(options, keep.options()...)
 	options = append(options, push.AtEnd(r.listener.Standing))
 	var each func(analysis.Finding)

@@ -208,6 +208,9 @@ func (r *Recording) behind() time.Duration {
 	return r.taps.Behind()
 }
 
+// outOfTime reports whether there is no time any more to judge long texts: the recording ends.
+func (r *Recording) outOfTime() bool { return r.taps.OutOfTime() }
+
 // lost is called once for each cause for which something could not be recorded.
 func (r *Recording) lost(err error, policy recording.Policy) {
 	if policy == recording.Wait {

@@ -23,8 +23,12 @@ var errStopped = errors.New("the scan was stopped")
 // Scan finds the entries of a HAR and hands out the bytes of each, valid during the call, and where they stand. It
 // ends early, without an error, when yield returns false. It adds to gaps what the log says is missing from the capture.
 func Scan(r io.Reader, gaps *capture.Gaps, yield func(entry []byte, offset int64) bool) error {
-	dec := jsontext.NewDecoder(r, exchangejson.Lenient)
-	found, err := scanEntries(dec, gaps, yield)
+	limit := exchangejson.NewLimit(r)
+	dec := jsontext.NewDecoder(limit, exchangejson.Lenient)
+	found, err := scanEntries(dec, gaps, func(entry []byte, offset int64) bool {
+		limit.Next()
+		return yield(entry, offset)
+	})
 	if errors.Is(err, errStopped) {
 		return nil
 	}

@@ -296,16 +296,32 @@ func (m *message) head() []byte {
 	return exchangejson.Head(m.Line, fields)
 }
 
+// sniffSize is how many bytes of a file are read to see whether it has an object in its first line.
+const sniffSize = 64 << 10
+
+var errNoLines = fmt.Errorf("%w: no JSON Lines: the first line is not an object", capture.ErrFormat)
+
+// beginsObject reports whether a file that begins so may have an object in its first line.
+func beginsObject(begin []byte) bool {
+	rest := bytes.TrimLeft(begin, " \t\r\n")
+	return len(rest) == 0 && len(begin) < sniffSize || len(rest) > 0 && rest[0] == '{'
+}
+
 // Scan finds the lines with exchanges, and adds to gaps what other lines say is missing from the capture.
 func Scan(r io.Reader, gaps *capture.Gaps, yield func([]byte, int64) bool) error {
-	b := bufio.NewReader(r)
+	limit := exchangejson.NewLimit(r)
+	b := bufio.NewReaderSize(limit, sniffSize)
+	if begin, _ := b.Peek(sniffSize); len(begin) > 0 && !beginsObject(begin) {
+		return errNoLines
+	}
 	offset := int64(0)
 	for {
+		limit.Next()
 		line, err := b.ReadBytes('\n')
 		if record := bytes.TrimSpace(line); len(record) > 0 {
 			at := offset + int64(bytes.IndexByte(line, record[0]))
 			if offset == 0 && jsontext.Value(record).Kind() != '{' {
-				return fmt.Errorf("%w: no JSON Lines: the first line is not an object", capture.ErrFormat)
+				return errNoLines
 			}
 			switch found, is, err := readGaps(record); {
 			case err != nil:

@@ -10,6 +10,7 @@ package open
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/internal/exchangejson"
 	"a2atap/proxy/capture/transcript"
@@ -62,27 +64,33 @@ func openFile(name string, f *os.File, whole bool) (capture.Source, error) {
 	} else if info.IsDir() {
 		return nil, fmt.Errorf("%w: it is a directory", capture.ErrFormat)
 	} else if size = info.Size(); whole || !info.Mode().IsRegular() {
-		all, err := io.ReadAll(f)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		data, size = bytes.NewReader(all), int64(len(all))
+		whole = true
 	}
 	kind := strings.ToLower(filepath.Ext(name))
 	switch kind {
 	case kindHAR, kindJSONL, kindTranscript:
 	default:
-		begin := make([]byte, min(size, 64<<10))
-		if _, err := data.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
+		kind = ""
+	}
+	if kind == "" || whole {
+		begin, err := firstBytes(f, whole)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		var looks string
-		if kind, looks = sniff(begin); kind == "" {
+		shows, looks := sniff(begin)
+		if shows == "" && (kind == "" || len(begin) == sniffSize) {
 			return nil, fmt.Errorf("%w: it looks like %s; captures are .a2atap, .har, .jsonl or .txtar files",
 				capture.ErrFormat, looks)
 		}
+		kind = cmp.Or(kind, shows)
+		if whole {
+			all, err := readWhole(name, io.MultiReader(bytes.NewReader(begin), f))
+			if err != nil {
+				return nil, err
+			}
+			data, size = bytes.NewReader(all), int64(len(all))
+		}
 	}
-	whole = data != io.ReaderAt(f)
 	if kind == kindTranscript {
 		return openTranscript(name, f, io.NewSectionReader(data, 0, size))
 	}
@@ -93,10 +101,42 @@ func openFile(name string, f *os.File, whole bool) (capture.Source, error) {
 	return s, s.scan(io.NewSectionReader(data, 0, size))
 }
 
-func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error) {
-	text, err := io.ReadAll(r)
+// sniffSize is how many bytes of a file must show its format.
+const sniffSize = 64 << 10
+
+// firstBytes returns the first bytes of a file, which a pipe has only once.
+func firstBytes(f *os.File, pipe bool) ([]byte, error) {
+	begin := make([]byte, sniffSize)
+	var n int
+	var err error
+	if pipe {
+		n, err = io.ReadFull(f, begin)
+	} else {
+		n, err = f.ReadAt(begin, 0)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return begin[:n], err
+}
+
+// readWhole reads all of what is held in memory.
+func readWhole(name string, r io.Reader) ([]byte, error) {
+	all, err := io.ReadAll(io.LimitReader(r, budget.FileWhole+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(all) > budget.FileWhole {
+		return nil, fmt.Errorf("read %s: it has more than %d MiB, and a transcript, or what comes through a pipe, is held in "+
+			"memory; write it to a .har or .jsonl file first", name, budget.FileWhole>>20)
+	}
+	return all, nil
+}
+
+func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error) {
+	text, err := readWhole(name, r)
+	if err != nil {
+		return nil, err
 	}
 	t, err := transcript.Parse(name, text)
 	if err != nil {
@@ -146,7 +186,7 @@ func sniff(begin []byte) (kind, looks string) {
 		return "", "a JSON array"
 	case isArchive:
 		return "", "a txtar archive without N.request"
-	case utf8.Valid(begin[:max(0, len(begin)-utf8.UTFMax)]):
+	case bytes.IndexByte(begin, 0) < 0 && utf8.Valid(begin[:max(0, len(begin)-utf8.UTFMax)]):
 		return "", "text"
 	}
 	return "", "binary data"

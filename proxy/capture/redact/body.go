@@ -185,10 +185,16 @@ func (h *held) release(r *redactor) {
 	h.data = nil
 }
 
+// codedPart is how much longer than it looks a coded text is taken to be.
+const codedPart = 64
+
 // long reports whether it takes a while to search the body. What is coded may be much longer than it looks.
 func (h *held) long() bool {
-	if len(h.fields().Codings()) > 0 {
-		return len(h.data) > longBody/64
+	switch {
+	case h.kind == bodyGRPC:
+		return isLongMessage(h.data)
+	case len(h.fields().Codings()) > 0:
+		return len(h.data) > longBody/codedPart
 	}
 	return len(h.data) > longBody
 }

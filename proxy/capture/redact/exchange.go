@@ -159,7 +159,7 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 ) {
 	var text []byte
 	var coded, whole bool
-	if h.long() || len(h.fields().Codings()) > 0 {
+	if h.kind != bodyGRPC && (h.long() || len(h.fields().Codings()) > 0) { // of a message, its reading knows
 		defer background.Large()()
 	}
 	if o.r.outOfTime() && h.long() {
@@ -303,6 +303,10 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	}
 	e := what.Event
 	e.At = s.Offset
+	if len(e.Raw) > longBody && r.outOfTime() {
+		s.Parsed = nil
+		return o.searched(out, s, what, nil, nil, errNoTime)
+	}
 	parsed := parseEvent(&e, s.Parsed)
 	s.Parsed = nil
 	parsed.Head = o.response.head

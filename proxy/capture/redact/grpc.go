@@ -97,6 +97,13 @@ func (m *mask) details(value string) string {
 	return strings.Replace(value, inner, m.hideWhole(inner), 1)
 }
 
+// isLongMessage reports whether it may take a while to search a message of gRPC. One that is compressed may be much longer
+// than it looks.
+func isLongMessage(raw []byte) bool {
+	frame, _, _ := grpc.Cut(raw)
+	return len(raw) > longBody || frame.Compressed && len(raw) > longBody/codedPart
+}
+
 // grpcEvent describes a message of an answer over gRPC and hands it on.
 func (r *redactor) grpcEvent(
 	out []capture.Step, s capture.Step, what capture.ResponseEvent, as *grpc.Codec,
@@ -104,6 +111,10 @@ func (r *redactor) grpcEvent(
 	o := r.exchange(s)
 	e := what.Event
 	e.At, e.As = s.Offset, as
+	if isLongMessage(e.Raw) && r.outOfTime() {
+		s.Parsed = nil
+		return o.searched(out, s, what, nil, nil, errNoTime)
+	}
 	parsed := &capture.Parsed{Head: o.response.head}
 	readMessage(as, e.Raw, parsed)
 	parsed.Text = nil // which is that of bodies

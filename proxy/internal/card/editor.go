@@ -114,7 +114,7 @@ func (l *Editor) TooLarge(x int) {
 	if q := l.request(x); q == nil || q.doubtful {
 		return // nobody knows that it is a card
 	}
-	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows "+
+	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes, or too much was held at once: it passed as it came, and a client that follows "+
 		"it leaves the tap", l.site.Name, maxCard))
 }
 

@@ -41,14 +41,12 @@ var errNoMessage = errors.New("it is not one message")
 
 // message returns the card in an answer of gRPC, and the same as JSON.
 func (q *request) message(h *capture.Head, body []byte) (message, text []byte, err error) {
-	frame, rest, ok := grpc.Cut(body)
-	if !ok || len(rest) > 0 {
+	if _, rest, ok := grpc.Cut(body); !ok || len(rest) > 0 {
 		return nil, nil, errNoMessage
 	}
-	if message, err = frame.Plain(h.Fields.Get("Grpc-Encoding")); err == nil {
-		text, _, err = q.rpc.ToJSON(message)
-	}
-	return message, text, err
+	as := grpc.Codec{Type: q.rpc, Encoding: h.Fields.Get("Grpc-Encoding")}
+	message, read := as.ReadHeld(body)
+	return message, read.Text, read.Err
 }
 
 // answerMessage is Answer for a card in gRPC. Only the strings that are addresses change, and their lengths. The message

@@ -29,11 +29,21 @@ func (a *answers) fields(b *block) {
 	case s == nil:
 		a.forward(b)
 	case s.isOurs(): // the client has its answer
-	case b.tooLong:
+	case b.tooLong, !a.hasRoom(s, b):
 		a.refuse(s, "the head of the answer is longer than this proxy takes (RFC 9113 section 10.5.1)")
 	default:
 		a.message(s, b)
+		if cap(a.head) > maxHeadRoom {
+			a.head = nil
+		}
 	}
+}
+
+// hasRoom reports whether there is room for a header block of an answer.
+func (a *answers) hasRoom(s *stream, b *block) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return a.keepHead(s, b)
 }
 
 // message deals with a head or a trailer of an answer.
@@ -156,6 +166,9 @@ func (a *answers) edit(s *stream, head, content, trailer []byte) []byte {
 
 // tooLarge implements direction.
 func (a *answers) tooLarge(s *stream) { a.edited.TooLarge(s.x) }
+
+// noRoom implements direction.
+func (a *answers) noRoom(s *stream) { a.edited.TooLarge(s.x) }
 
 // tooSlow implements direction.
 func (a *answers) tooSlow(s *stream, content []byte) { a.edited.TooSlow(s.x, content) }

@@ -14,7 +14,7 @@ type block struct {
 	before  []byte            // a priority, or the stream that is promised
 	padding int
 	list    fieldList
-	size    int  // of the list
+	size    int  // of the list, as RFC 7541 section 4.1 counts it
 	tooLong bool // it has more fields than are kept in list
 }
 
@@ -43,17 +43,24 @@ func (r *blockReader) under() bool { return r.stream != 0 }
 
 // begin begins a block. The first frame's payload has no padding any more.
 func (r *blockReader) begin(fh http2.FrameHeader, before []byte, padding int, table uint32) {
-	r.block = block{head: fh, before: append([]byte(nil), before...), padding: padding, list: r.block.list[:0]}
+	room := r.block.list[:0]
+	if cap(room) > maxListRoom {
+		room = nil
+	}
+	r.block = block{head: fh, before: append([]byte(nil), before...), padding: padding, list: room}
 	r.stream, r.encoded, r.fragments = fh.StreamID, 0, 0
 	r.dec.SetAllowedMaxDynamicTableSize(table)
 	r.dec.SetEmitEnabled(true)
 	r.dec.SetEmitFunc(r.emit)
 }
 
+// maxListRoom is for how many fields room is kept from one block to the next.
+const maxListRoom = 1000
+
 // emit takes a field. Those beyond the limit are only decoded, for what they do to the table.
 func (r *blockReader) emit(f hpack.HeaderField) {
 	b := &r.block
-	if b.size += len(f.Name) + len(f.Value) + len(": \r\n"); b.size > r.limit {
+	if b.size += int(f.Size()); b.size > r.limit {
 		b.tooLong = true
 		r.dec.SetEmitEnabled(false)
 		return

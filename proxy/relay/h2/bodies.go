@@ -2,6 +2,7 @@ package h2
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"time"
 
@@ -13,9 +14,11 @@ import (
 func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) {
 	k := &h.credit
 	k.mu.Lock()
-	b := &body{stream: s, receiver: k.initial, hold: held, by: by, bare: !k.turns.kept}
+	b := k.newBody(s, !k.turns.kept)
+	b.hold, b.by = held, by
 	b.waiting, b.ahead = held != nil, held != nil && held.ahead
 	if held != nil {
+		b.room = relay.HeldRoom()
 		held.head, held.list = bytes.Clone(held.head), slices.Clone(list)
 		k.held++
 	}
@@ -27,6 +30,7 @@ func (h *half) withhold(s *stream, held *hold, by relay.Change, list fieldList) 
 	if k.turns.kept {
 		k.turns.next = append(k.turns.next, s.id)
 	}
+	k.allow(b)
 	k.mu.Unlock()
 	if goesOn {
 		h.flushSoon()
@@ -45,12 +49,15 @@ func (h *half) addContent(b *body, p []byte) {
 		k.replace(nil, len(p), nil)
 	case b.hold != nil:
 		held := b.hold
+		room := b.room.Take(len(p))
 		held.content = append(held.content, p...)
 		k.keep(b, len(p))
 		switch {
 		case len(held.content) > held.limit:
 			h.does.tooLarge(b.stream)
 			h.release(b, nil)
+		case !room:
+			h.makeRoom()
 		case !h.does.keep(b.stream, held.content):
 			h.release(b, nil)
 		}
@@ -64,6 +71,25 @@ func (h *half) addContent(b *body, p []byte) {
 		k.replace(b, len(p), p)
 	}
 	h.flushSoon()
+}
+
+// makeRoom ends the holding of the older half of the messages that are held on this half, since there is no room. Younger
+// ones could not go on before them, and would still take theirs.
+func (h *half) makeRoom() {
+	k := &h.credit
+	k.mu.Lock()
+	var held []*body
+	for _, b := range k.bodies {
+		if b.waiting {
+			held = append(held, b)
+		}
+	}
+	k.mu.Unlock()
+	slices.SortFunc(held, func(a, b *body) int { return cmp.Compare(a.stream.id, b.stream.id) })
+	for _, b := range held[:(len(held)+1)/2] {
+		h.does.noRoom(b.stream)
+		h.release(b, nil)
+	}
 }
 
 // release ends the holding of a message, and sends what is given in its place, head and content; nil for what came.
@@ -142,10 +168,13 @@ func (h *half) bodyAllowed(id uint32, n int64) bool {
 	b := k.bodies[id]
 	if b != nil {
 		b.receiver += n
+		k.allow(b)
 	}
 	k.mu.Unlock()
 	if b != nil {
 		h.flushSoon()
+	} else if s := h.streamOf(id); s != nil {
+		s.early.Add(n)
 	}
 	return b != nil
 }
@@ -183,6 +212,9 @@ func (h *half) flush(o *outlet) {
 		}
 		k.send(o, b)
 		k.changed.Broadcast()
+		if !b.waiting && len(b.queue) == 0 {
+			b.room.Close()
+		}
 		if b.gone {
 			o.bytes = append(o.bytes, b.reset...)
 			delete(k.bodies, id)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/relay"
 )
 
@@ -15,7 +16,7 @@ import (
 type body struct {
 	stream   *stream
 	receiver int64  // what the receiver takes on the stream
-	owed     int64  // bytes that the sender is to be allowed in place of those that have come
+	sender   int64  // what the sender believes that it may send on the stream
 	queue    []byte // what is to be sent
 	head     fieldList
 	led      bool  // its head is sent
@@ -29,9 +30,10 @@ type body struct {
 	ended    bool   // nothing comes any more
 	gone     bool   // it is sent to its end, or dropped
 
-	hold   *hold        // it waits to be complete; of the half's goroutine
-	broken *script      // it is broken on purpose; nil as a rule
-	by     relay.Change // the content is changed while it passes; of the half's goroutine
+	room   *budget.Share // for what is held; nil if it never was
+	hold   *hold         // it waits to be complete; of the half's goroutine
+	broken *script       // it is broken on purpose; nil as a rule
+	by     relay.Change  // the content is changed while it passes; of the half's goroutine
 }
 
 // A hold is what there is of a message that waits to be complete.
@@ -61,16 +63,25 @@ func (k *credit) take(stream uint32, n, content int64) *body {
 	}
 	k.sender -= n
 	k.pending += content
-	b.owed += n
+	b.sender -= n
 	k.settle()
 	return b
 }
 
-// allow lets the sender of a body go on where nothing of it waits to be sent. The lock is held.
+// allow lets the sender of a body have as much credit as the receiver has for what does not wait to be sent. While the
+// body is held the sender must be able to complete it: receivers may give credit only when they have seen the head. The
+// lock is held.
 func (k *credit) allow(b *body) {
-	if len(b.queue) == 0 && b.owed > 0 && !b.ended && !b.broken.waits() {
-		k.grant(b.stream.id, b.owed)
-		b.owed = 0
+	if b.ended || b.broken.waits() {
+		return
+	}
+	due := b.receiver - int64(len(b.queue)) - b.held
+	if b.waiting {
+		due = max(due, initialCredit)
+	}
+	if n := due - b.sender; n > 0 {
+		b.sender += n
+		k.grant(b.stream.id, n)
 	}
 }
 
@@ -88,6 +99,15 @@ func (k *credit) keep(b *body, n int) {
 	b.held += int64(n)
 	k.allow(b)
 	k.settle()
+}
+
+// endRooms gives up the room of bodies that will never be complete.
+func (k *credit) endRooms() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range k.bodies {
+		b.room.Close()
+	}
 }
 
 // unhold forgets what is held of a body. The lock is held.
@@ -121,6 +141,7 @@ func (k *credit) drop(id uint32) {
 	if b.waiting {
 		k.unhold(b)
 	}
+	b.room.Close()
 	b.gone = true
 	k.changed.Broadcast()
 	k.pending -= int64(len(b.queue)) + b.broken.stop()

@@ -191,7 +191,7 @@ func (a *answers) breaks(s *stream, b *block) bool {
 	}
 	k := &a.credit
 	k.mu.Lock()
-	own := &body{stream: s, receiver: k.initial, bare: whole}
+	own := k.newBody(s, whole)
 	own.broken = &script{h: a.half, b: own, how: how}
 	k.bodies[s.id] = own
 	k.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/relay"
 	"a2atap/proxy/relay/internal/inflow"
 )
@@ -27,6 +28,7 @@ type conn struct {
 	ctx           context.Context // of the deliveries
 
 	mu         sync.Mutex
+	heads      *budget.Pool       // room for the heads of streams
 	streams    map[uint32]*stream // that have not ended, and those whose answer was ours
 	next       int                // number of the next exchange
 	lastID     uint32             // the highest stream that the client has begun
@@ -73,10 +75,11 @@ type direction interface {
 	// ended says that the sender's side of a stream is complete. The lock of the stream is held.
 	ended(s *stream, trailer []byte)
 	// keep reports whether a body that is held is to be held on, and edit what is to be sent in place of a message that is
-	// complete: head and content, nil for what came. TooLarge and tooSlow say that it passes as it came.
+	// complete: head and content, nil for what came. TooLarge, noRoom and tooSlow say that it passes as it came.
 	keep(s *stream, content []byte) bool
 	edit(s *stream, head, content, trailer []byte) []byte
 	tooLarge(s *stream)
+	noRoom(s *stream)
 	tooSlow(s *stream, content []byte)
 	// kept reports whether a message that was held does not go on at all.
 	kept(s *stream) bool
@@ -175,6 +178,7 @@ func (c *conn) end(s *stream, f *relay.TransportError) {
 		return
 	}
 	s.ended = true
+	s.heads.end()
 	if s.delivery != nil && !s.answerDone {
 		s.delivery.cancel()
 	}

@@ -28,8 +28,28 @@ func (h *half) settings(fh http2.FrameHeader, payload []byte) {
 		case http2.SettingMaxFrameSize:
 			h.from.maxFrame.Store(max(h.from.maxFrame.Load(), min(s.Val, 1<<24-1)))
 		case http2.SettingInitialWindowSize:
-			h.other(h).credit.setInitial(int64(s.Val))
+			h.other(h).setInitial(int64(s.Val))
 		}
+	}
+}
+
+// setInitial notes what the receiver takes on each stream from now on. What a delivery may send is not for that receiver to
+// say.
+func (h *half) setInitial(n int64) {
+	k := &h.credit
+	k.mu.Lock()
+	less := k.initial - n
+	k.mu.Unlock()
+	k.setInitial(n)
+	if h != h.up || less <= 0 {
+		return
+	}
+	for _, s := range h.all(0) {
+		s.mu.Lock()
+		if s.delivery != nil && !s.asked {
+			k.grant(s.id, less)
+		}
+		s.mu.Unlock()
 	}
 }
 

@@ -108,8 +108,29 @@ func (k *credit) setInitial(n int64) {
 	defer k.mu.Unlock()
 	for _, b := range k.bodies {
 		b.receiver += n - k.initial
+		b.sender += n - k.initial
+		k.allow(b)
 	}
 	k.initial = n
+}
+
+// newBody returns the body of a stream. The lock is held.
+func (k *credit) newBody(s *stream, bare bool) *body {
+	allowed := k.initial
+	if !k.turns.kept { // of an answer, whose client may have given more since it asked
+		allowed += s.early.Load()
+	}
+	return &body{stream: s, receiver: allowed, sender: allowed, bare: bare}
+}
+
+// letDeliver lets the sender of a delivery begin, which goes to another receiver than the one that has announced how much
+// it takes on each stream.
+func (k *credit) letDeliver(stream uint32) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := initialCredit - k.initial; n > 0 {
+		k.grant(stream, n)
+	}
 }
 
 // end lets nobody wait any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -178,6 +179,9 @@ func (r *requests) deliver(s *stream, b *block, target string) {
 	}
 	by := r.receivers.to(to)
 	r.mu.Unlock()
+	if !b.endsStream() {
+		r.credit.letDeliver(id)
+	}
 	r.deliveries.Go(func() {
 		defer cancel()
 		r.conn.deliver(s, request, by)
@@ -258,7 +262,7 @@ func (c *conn) deliver(s *stream, request *http.Request, by *http.Transport) {
 		return
 	}
 	defer answer.Body.Close()
-	own := &body{stream: s, bare: true}
+	own := &body{stream: s, bare: true, sender: math.MaxInt32} // which is us
 	list := fieldList{{Name: ":status", Value: strconv.Itoa(answer.StatusCode)}}
 	for _, f := range listOf(answer.Header) {
 		if f.Name != "connection" && f.Name != "keep-alive" && f.Name != "transfer-encoding" { // RFC 9113 section 8.2.2
@@ -270,7 +274,7 @@ func (c *conn) deliver(s *stream, request *http.Request, by *http.Transport) {
 		c.obs.Answer(s.x, list.appendAnswer(nil))
 		k := &c.down.credit
 		k.mu.Lock()
-		own.receiver, own.head = k.initial, list
+		own.receiver, own.head = k.initial+s.early.Load(), list
 		k.bodies[s.id] = own
 		k.mu.Unlock()
 		if answer.ContentLength != 0 {

@@ -20,6 +20,7 @@ func (h *half) run() {
 	}
 	h.endTurn()
 	h.stopWaiting() // for what this end would have allowed
+	h.credit.endRooms()
 }
 
 // fill reads once, and reports whether there is something new.

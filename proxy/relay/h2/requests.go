@@ -98,6 +98,7 @@ func (r *requests) fields(b *block) {
 	list := b.list
 	r.head = list.appendRequest(r.head[:0])
 	defer s.mu.Unlock()
+	defer r.forgetHead()
 	r.obs.Stream(s.x, id)
 	r.obs.Request(s.x, r.head)
 	method, _ := list.get(":method")
@@ -106,7 +107,7 @@ func (r *requests) fields(b *block) {
 		r.ended(s, nil)
 	}
 	s.isGRPC = isGRPC(list)
-	if f := r.refusal(b); f != nil {
+	if f := r.refusal(s, b); f != nil {
 		r.answerOurs(s, *f)
 		r.sayGoodbye()
 		return
@@ -127,8 +128,18 @@ func (r *requests) fields(b *block) {
 	}
 }
 
-// refusal returns why the agent shall not see a request; nil if it may.
-func (r *requests) refusal(b *block) *relay.TransportError {
+// forgetHead gives up the room for a head that is long.
+func (r *requests) forgetHead() {
+	if cap(r.head) > maxHeadRoom {
+		r.head = nil
+	}
+}
+
+// maxHeadRoom is how many bytes of room are kept from one head to the next.
+const maxHeadRoom = 64 << 10
+
+// refusal returns why the agent shall not see a request; nil if it may. The lock of the stream is held.
+func (r *requests) refusal(s *stream, b *block) *relay.TransportError {
 	refused := func(status int, detail string) *relay.TransportError {
 		return &relay.TransportError{Kind: relay.KindRefused, Side: relay.SideClient, Detail: detail, Status: status}
 	}
@@ -138,6 +149,9 @@ func (r *requests) refusal(b *block) *relay.TransportError {
 	switch {
 	case b.tooLong:
 		return refused(http.StatusRequestHeaderFieldsTooLarge, "head is longer than this proxy takes (RFC 6585 section 5)")
+	case !r.keepHead(s, b):
+		return refused(http.StatusRequestHeaderFieldsTooLarge, "the heads of the streams that are open are longer together than "+
+			"this proxy takes (RFC 9113 section 10.5.1)")
 	case open > maxStreams:
 		return refused(http.StatusServiceUnavailable, "more streams are open than this proxy takes (RFC 9113 section 10.5)")
 	}
@@ -244,6 +258,9 @@ func (r *requests) edit(s *stream, head, content, trailer []byte) []byte {
 
 // tooLarge implements direction: the Editor is not told of requests.
 func (r *requests) tooLarge(*stream) {}
+
+// noRoom implements direction.
+func (r *requests) noRoom(s *stream) { r.edited.RequestTooSlow(s.x) }
 
 // tooSlow implements direction.
 func (r *requests) tooSlow(s *stream, _ []byte) { r.edited.RequestTooSlow(s.x) }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/relay"
 )
 
@@ -37,7 +38,7 @@ func newConn(client net.Conn, cfg relay.Config) *conn {
 	}
 	c := &conn{
 		cfg: cfg, client: newEnd(client, relay.SideClient), agent: newEnd(nil, relay.SideAgent),
-		streams: make(map[uint32]*stream), idleSince: time.Now(),
+		streams: make(map[uint32]*stream), heads: budget.NewPool(budget.ConnHeaderBytes), idleSince: time.Now(),
 	}
 	c.obs.To, c.edited.By = cfg.Observer, cfg.Editor
 	c.up = c.newHalf(c.client, c.agent)

@@ -3,6 +3,7 @@ package h2
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -15,6 +16,8 @@ type stream struct {
 
 	isGRPC bool // it is a call of gRPC
 
+	early atomic.Int64 // what the client takes of the answer beyond what it takes of each, as it said before the answer began
+
 	mu         sync.Mutex // is held while the Observer is told of it
 	ours       bool       // the answer is ours: what either end sends from then on goes nowhere
 	connect    bool       // it asks for a tunnel
@@ -22,6 +25,7 @@ type stream struct {
 	asked      bool       // the request is complete
 	message    oneMessage // the request, if it is a call of gRPC
 	answerDone bool       // the answer is complete
+	heads      heads      // room for what was said in header blocks
 	faulted    bool       // its fault was reported
 	ended      bool       // Ended was called
 	unproven   bool       // the answer is complete, and it is not known yet whether the client had left

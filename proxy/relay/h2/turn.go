@@ -81,7 +81,9 @@ func (r *requests) sendInTurn(s *stream, b *block) {
 	}
 	k := &r.credit
 	k.mu.Lock()
-	k.bodies[s.id] = &body{stream: s, receiver: k.initial, head: slices.Clone(b.list), ended: true, bare: true}
+	own := k.newBody(s, true)
+	own.head, own.ended = slices.Clone(b.list), true
+	k.bodies[s.id] = own
 	k.turns.next = append(k.turns.next, s.id)
 	k.mu.Unlock()
 	r.flushSoon()

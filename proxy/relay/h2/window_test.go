@@ -1,13 +1,18 @@
 package h2_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
+
+	"a2atap/proxy/must"
+	"a2atap/proxy/relay"
 )
 
 // fetchByBytes asks for something with a window of one byte on the stream, gives another for each that comes, and returns
@@ -49,4 +54,83 @@ func TestWindowOfOneByte(t *testing.T) {
 	if e := p.seen.ended(1)[0]; string(e.AnswerBody) != text || e.Fault != nil {
 		t.Errorf("observed %q, %v", e.AnswerBody, e.Fault)
 	}
+}
+
+// An answerHolder holds answers, however long.
+type answerHolder struct{ cardEditor }
+
+func (answerHolder) Hold(int, []byte) int { return 1 << 20 }
+
+// An answerChanger changes answers while they pass.
+type answerChanger struct{ cardEditor }
+
+func (answerChanger) Hold(int, []byte) int            { return 0 }
+func (answerChanger) Change(int, []byte) relay.Change { return shouter{} }
+func (shouter) Next(p []byte, _ bool) []byte          { return bytes.ToUpper(p) }
+
+type shouter struct{}
+
+// A client or an agent that takes nothing on a stream before it has seen the head, and then a little at a time, gets each
+// message all the same: those that are held, changed, or passed.
+func TestWindowThatOpensAfterTheHead(t *testing.T) {
+	t.Parallel()
+	const most = must.Patience
+	for _, size := range []int{3, 40_000, 300_000} {
+		text := strings.Repeat("a", size)
+		for name, editor := range map[string]relay.Editor{
+			"answer, passed": nil, "answer, held": answerHolder{}, "answer, changed": answerChanger{},
+		} {
+			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+				addr := agent(t, func(w http.ResponseWriter, _ *http.Request) {
+					http.NewResponseController(w).Flush() // the length is not declared
+					io.WriteString(w, text)
+				})
+				p := newTap(t, addr, func(c *relay.Config) { c.Editor = editor })
+				w := dial(t, p.addr, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+				w.SetDeadline(time.Now().Add(most))
+				w.get(1, "/")
+				if got := len(w.takeSlowly(1)); got != size {
+					t.Errorf("%d bytes came, want %d", got, size)
+				}
+			})
+		}
+		for name, editor := range map[string]relay.Editor{"request, passed": nil, "request, held": requestEditor{}} {
+			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+				l := listen(t)
+				defer l.Close()
+				p := newTap(t, l.Addr().String(), func(c *relay.Config) { c.Editor = editor })
+				came := make(chan int, 1)
+				go func() {
+					w := acceptWire(t, l)
+					w.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+					came <- len(w.takeSlowly(1))
+					w.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: w.block(":status", "200"), EndHeaders: true, EndStream: true})
+				}()
+				ask(t, client(t), "http://"+p.addr, text)
+				if got := <-came; got != size {
+					t.Errorf("%d bytes came, want %d", got, size)
+				}
+			})
+		}
+	}
+}
+
+// takeSlowly takes the message on a stream: it allows nothing before the head, and then a piece at a time.
+func (w *wire) takeSlowly(id uint32) (body []byte) {
+	w.next(func(f http2.Frame) bool {
+		switch f := f.(type) {
+		case *http2.MetaHeadersFrame:
+			w.WriteWindowUpdate(id, 7)
+			return f.Header().StreamID == id && f.StreamEnded()
+		case *http2.DataFrame:
+			body = append(body, f.Data()...)
+			if n := uint32(len(f.Data())); n > 0 {
+				w.WriteWindowUpdate(id, n+min(n, 10_000))
+				w.WriteWindowUpdate(0, n)
+			}
+			return f.StreamEnded()
+		}
+		return false
+	})
+	return body
 }

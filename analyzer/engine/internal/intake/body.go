@@ -3,7 +3,9 @@ package intake
 import (
 	"a2atap/analyzer/engine/internal/tally"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/grpc"
 )
 
 // largeText is the length in bytes from which on a text is not judged while another is redacted.
@@ -12,6 +14,36 @@ const largeText = 1 << 20
 // isLarge reports whether a body is long, or may be when it is decoded.
 func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
 	return (p == nil || p.Text == nil) && (len(b.Data) > largeText || len(h.Fields.Codings()) > 0 && !b.Decoded)
+}
+
+// noTime says why a long text was not judged.
+const noTime = "was not judged: it is long, and the recording ended"
+
+// leavesOut reports whether a text is not judged, since it is long and there is no time: n bytes on the wire, in a coding
+// or not, and as it was parsed if somebody has.
+func (ob *observer) leavesOut(n int, coded bool, p *capture.Parsed) bool {
+	const many = 64 // times longer than it looks may be what is coded
+	if !ob.outOfTime() {
+		return false
+	}
+	return n > budget.EndReadBytes || coded && n > budget.EndReadBytes/many || p.Size() > budget.EndReadBytes
+}
+
+// leaveOut takes the bytes of an event away that is not judged since it is long.
+func (ob *observer) leaveOut(s *capture.Step, raw *capture.Event) {
+	if ob.leavesOut(len(raw.Raw), false, s.Parsed) {
+		raw.Raw, raw.Dropped, s.Parsed = nil, raw.Dropped+int64(len(raw.Raw)), nil
+	}
+}
+
+func (ob *observer) outOfTime() bool { return ob.hooks.OutOfTime != nil && ob.hooks.OutOfTime() }
+
+// readMessage reads a message of gRPC: where there is no time, only one that is not long.
+func (ob *observer) readMessage(as *grpc.Codec, raw []byte) *grpc.Reading {
+	if ob.outOfTime() {
+		return as.ReadShort(raw)
+	}
+	return as.Read(raw)
 }
 
 // content returns a body with its content coding taken off, and what that was parsed to if somebody has. Lacks says why

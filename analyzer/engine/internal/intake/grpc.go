@@ -30,7 +30,7 @@ func (in *openExchange) withheld(k int) *grpc.Reading {
 }
 
 // requestMessage returns the message of a request over gRPC; nil of all others.
-func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
+func (ob *observer) requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
 	if p != nil && p.Message != nil {
 		return p.Message
 	}
@@ -43,7 +43,7 @@ func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
 	if b.Dropped > 0 || b.Data == nil && b.Size != 0 {
 		return cmp.Or(in.withheld(0), notKept)
 	}
-	m := as.Read(b.Data)
+	m := ob.readMessage(as, b.Data)
 	if mayLack(b, m.Err != nil) {
 		return notKept
 	}
@@ -51,12 +51,12 @@ func requestMessage(in *openExchange, p *capture.Parsed) *grpc.Reading {
 }
 
 // answerMessage returns a message of an answer over gRPC.
-func answerMessage(x *analysis.Exchange, s *capture.Step, raw []byte) *grpc.Reading {
+func (ob *observer) answerMessage(x *analysis.Exchange, s *capture.Step, raw []byte) *grpc.Reading {
 	if s.Parsed != nil && s.Parsed.Message != nil {
 		return s.Parsed.Message
 	}
 	as := grpc.Codec{Type: x.Call.RPC.Answer, Encoding: x.Response.Fields.Get("Grpc-Encoding")}
-	return as.Read(raw)
+	return ob.readMessage(&as, raw)
 }
 
 // grpcMessage takes a message of an answer over gRPC: an event of a stream, or the answer of a call that has one. That
@@ -68,12 +68,16 @@ func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event
 		x.Stream = &analysis.Stream{Gap: x.Cut}
 		r.counter.Counts.Streams++
 	}
+	r.leaveOut(&s, &raw)
 	switch {
 	case x.Stream != nil:
 		r.event(in, s, raw)
 	case raw.K != 1:
 	case raw.Dropped == 0:
-		in.only = answerMessage(x, &s, raw.Raw)
+		if in.only = r.answerMessage(x, &s, raw.Raw); !r.hold(in, in.only.Size()) {
+			in.only = nil
+			r.gap(in)
+		}
 	default:
 		if in.only = in.withheld(raw.K); in.only == nil {
 			in.lack("its answer's message", "was not kept")

@@ -7,14 +7,14 @@ import (
 
 // requestObjects observes the entities of a request.
 func (ob *observer) requestObjects(in *openExchange, o *analysis.Observation) {
-	ob.part, ob.partOf = *o, in
+	ob.part, ob.partOf, ob.visits = *o, in, 0
 	ob.walker.Request(&o.Exchange.Call)
 	ob.part, ob.partOf = analysis.Observation{}, nil
 }
 
 // answerObjects observes the entities of an answer, an event or a notification.
 func (ob *observer) answerObjects(in *openExchange, o *analysis.Observation, p *a2a.Payload) {
-	ob.part, ob.partOf = *o, in
+	ob.part, ob.partOf, ob.visits = *o, in, 0
 	if maybe0_1(o.Exchange, p) {
 		ob.part.Dialects = a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3)
 	}
@@ -22,8 +22,16 @@ func (ob *observer) answerObjects(in *openExchange, o *analysis.Observation, p *
 	ob.part, ob.partOf = analysis.Observation{}, nil
 }
 
+// manyObjects is how many objects of a text are observed whatever the time.
+const manyObjects = 4 << 10
+
 // visit observes one entity, and reports whether those in it are to be observed too.
 func (ob *observer) visit(v *a2a.Entity) bool {
+	if ob.visits++; ob.visits >= manyObjects && ob.outOfTime() {
+		ob.partOf.lack("its text", noTime)
+		ob.partOf.cut()
+		return false
+	}
 	if v.Type == a2a.MessageEntity && v.Echoed() && ob.judgedBefore(v) {
 		return false
 	}

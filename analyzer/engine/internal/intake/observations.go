@@ -22,18 +22,19 @@ import (
 func (ob *observer) request(in *openExchange, s capture.Step) {
 	x := in.X
 	var lacks string
+	if ob.leavesOut(len(in.request.Data), len(x.Request.Fields.Codings()) > 0 && !in.request.Decoded, s.Parsed) {
+		ob.drop(in, noTime)
+		return
+	}
 	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
-	if x.Message = requestMessage(in, s.Parsed); x.Message != nil {
+	if x.Message = ob.requestMessage(in, s.Parsed); x.Message != nil {
 		x.Body, x.Parsed, lacks = x.Message.Text, &x.Message.Doc, ""
 	}
 	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
 		ob.gap(in)
 	}
 	if lacks != "" || x.Cut {
-		in.lack("its request's body", lacks)
-		x.Body, x.Parsed = nil, nil
-		ob.missed = true
-		in.cut()
+		ob.drop(in, lacks)
 		return
 	}
 	x.Call = a2a.DecodeRequest(a2a.Request{
@@ -56,9 +57,10 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	if x.Parsed == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.Parsed = &x.Call.Doc
 	}
-	if x.Parsed != nil {
-		in.size += x.Parsed.Size()
-		ob.held += x.Parsed.Size()
+	if x.Parsed != nil && !ob.hold(in, x.Parsed.Size()) {
+		ob.gap(in)
+		ob.drop(in, "was larger than there was room for")
+		return
 	}
 	o := ob.message(x, analysis.RequestDecoded, s)
 	o.Place = x.RequestPlace().Body()
@@ -95,10 +97,23 @@ func (ob *observer) request(in *openExchange, s capture.Step) {
 	ob.batchAsked(in, s)
 }
 
+// drop gives up a request that lacks its body, or whose body there is no room for.
+func (ob *observer) drop(in *openExchange, lacks string) {
+	in.lack("its request's body", lacks)
+	in.X.Body, in.X.Parsed, in.X.Call = nil, nil, a2a.Call{}
+	ob.missed = true
+	in.cut()
+}
+
 // answer decodes a whole answer that is not an event stream, and observes what is in it: the whole, what came of the
 // request, the objects in it, and then the tasks or the card.
 func (ob *observer) answer(in *openExchange, s capture.Step) {
 	x := in.X
+	if ob.leavesOut(len(in.response.Data), len(x.Response.Fields.Codings()) > 0 && !in.response.Decoded, s.Parsed) {
+		in.lack("its answer's body", noTime)
+		in.cut()
+		return
+	}
 	if isLarge(&in.response, &x.Response, s.Parsed) {
 		defer background.Large()()
 	}
@@ -171,12 +186,13 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
+	ob.leaveOut(&s, &raw)
 	ev := &analysis.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
 	var doc *a2a.Doc
 	switch {
 	case x.Call.Binding == a2a.GRPC:
 		if ev.Message = in.withheld(raw.K); ev.Message == nil {
-			ev.Message = answerMessage(x, &s, raw.Raw)
+			ev.Message = ob.answerMessage(x, &s, raw.Raw)
 		}
 		ev.Fields = capture.EventFields{Data: ev.Message.Text, HasData: true, DataLines: 1, Retry: capture.NotKnown}
 		doc = &ev.Message.Doc

@@ -22,6 +22,7 @@ type observer struct {
 	inner      analysis.Observation // of the task or card in it
 	part       analysis.Observation // of the object in it
 	partOf     *openExchange        // that the object belongs to
+	visits     int                  // objects of the same text so far
 	read       a2a.Answer           // that was read last
 }
 
@@ -33,6 +34,9 @@ type Hooks struct {
 	Card  func(*analysis.Observation)             // of each card that an agent has shown, when it is known
 	Known func(agentURL, target string) a2a.Known // of the URL of a request, in place of what was seen here
 	Kept  func() analysis.Kept                    // by other programs, in the whole capture
+
+	// OutOfTime reports whether there is no time left for long texts: what exceeds budget.End is not judged then. It may be nil.
+	OutOfTime func() bool
 }
 
 func (h *Hooks) ended(s summary.Summary) {

@@ -1,0 +1,10 @@
+package relay
+
+import "a2atap/proxy/budget"
+
+// heldRoom is the room for all messages that are held, on all connections. A message for which there is none passes as it
+// came.
+var heldRoom = budget.NewPool(budget.HeldBytes)
+
+// HeldRoom returns the share of a message that is held in the room for all of them.
+func HeldRoom() *budget.Share { return heldRoom.Share() }
