@@ -143,7 +143,7 @@ func TestWhatCameOfIt(t *testing.T) {
 				{get, gone, ""},
 				{get, gone, ""},
 			},
-			"", 0, "warnings: 0 errors, 3 warnings, 3 notes in 7 exchanges, 7 judged; 3 of 7 calls failed: TaskNotFound 3",
+			"", 0, "warnings: 0 errors, 3 warnings, 1 note in 7 exchanges, 7 judged; 3 of 7 calls failed: TaskNotFound 3",
 			[]string{"failed calls\n  5 GetTask TaskNotFound: no task t1 (and 2 more)"},
 		},
 		{

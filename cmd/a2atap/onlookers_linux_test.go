@@ -259,7 +259,6 @@ func startTour(t *testing.T, w *tour, name string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command("a2atap", "record", "--agent", "planner="+w.planner.URL, "--agent", "booker="+w.booker.URL,
 		"-o", name, "--format", "json", "--fail-on", "never")
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -294,7 +293,6 @@ func startBeside(t *testing.T, args ...string) *beside {
 	t.Helper()
 	b := &beside{cmd: exec.Command("a2atap", args...)}
 	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.said
-	b.cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	must.Do(t, b.cmd.Start())
 	t.Cleanup(func() {
 		if b.cmd.ProcessState == nil {
@@ -326,7 +324,7 @@ func (b *beside) lines(t *testing.T) []string {
 func startScreen(t *testing.T, name string) *pseudoTerminal {
 	t.Helper()
 	cmd := exec.Command("a2atap", "tui", name)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	cmd.Env = os.Environ()
 	p, end := inTerminal(t, cmd, 24, 120)
 	t.Cleanup(end)
 	return p

@@ -54,6 +54,8 @@ func (t tests) Run() int {
 	if err := os.Link(filepath.Join(programs, "resident"), filepath.Join(programs, "a2atap")); err != nil {
 		log.Fatal(err)
 	}
+	config := filepath.Join(programs, "config") // one user for all programs of a test, and never the person who runs it
+	os.Setenv("XDG_CONFIG_HOME", config)        //nolint:errcheck // else keys are made in the person's own folder
 	for name, password := range fleetPasswords {
 		os.Setenv(name, password) //nolint:errcheck // else the server does not know it
 	}

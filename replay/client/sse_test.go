@@ -74,7 +74,7 @@ func TestEventsErrors(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", ""}, got); diff != "" || !errors.Is(last, cut) {
 		t.Errorf("got %q ending in %v, want the event and then the error", got, last)
 	}
-	for _, err := range events(strings.NewReader("data: "+strings.Repeat("x", limits.Event+10)), limits.Limits{}.OrDefaults()) {
+	for _, err := range events(strings.NewReader("data: "+strings.Repeat("x", limits.Event+10)), limits.Limits{Answer: 2 * limits.Event}.OrDefaults()) {
 		expect.ErrorIs(t, "", errEventTooLarge, err)
 	}
 }

@@ -126,7 +126,7 @@ func TestOutcomeNamesErrors(t *testing.T) {
 			"-32001 TaskNotFound: no� such task, task h9",
 		},
 		{"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"error":{"code":-7}}`, "-7, task h9"},
-		{"HTTP/1.1 401 Unauthorized", "", "401 Unauthorized, task h9"},
+		{"HTTP/1.1 401 Unauthorized", "", "401 Unauthorized, no credentials were sent, task h9"},
 		{"HTTP/1.1 599 Odd", "", "599, task h9"},
 		{
 			"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"result":{"id":"h9","status":{"state":"TASK_STATE_WORKING"}}}`,

@@ -92,7 +92,7 @@ func (h *half) step() bool {
 			h.endPiece()
 		}
 		return true
-	case h.isTLS(b):
+	case answersInTLS(h, b):
 		h.opaque = true
 		return true
 	case len(b) < frameHead:
@@ -124,8 +124,8 @@ func (h *half) step() bool {
 	return true
 }
 
-// isTLS reports whether an agent answers the preface with a TLS record. The client gets to see that.
-func (h *half) isTLS(b []byte) bool {
+// answersInTLS reports whether an agent answers the preface with a TLS record. The client gets to see that.
+func answersInTLS(h *half, b []byte) bool {
 	if h.begun || h.from.side != relay.SideAgent || !scheme.IsTLSRecord(b) {
 		return false
 	}
