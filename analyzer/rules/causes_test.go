@@ -137,8 +137,10 @@ func TestTaskNotFoundByOneCall(t *testing.T) {
 			task := `{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}`
 			first := []turn{
 				cardAt(wellKnown, cardText(version, "HTTP+JSON", "/rest", "")),
-				{"POST " + base + "/message:send" + fields, `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}`,
-					"200 OK", `{"task":` + task + `}`},
+				{
+					"POST " + base + "/message:send" + fields, `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}`,
+					"200 OK", `{"task":` + task + `}`,
+				},
 			}
 			get := turn{"GET " + base + "/tasks/t-1" + fields, "", "200 OK", task}
 			notFound := func(id string) string {
@@ -203,8 +205,10 @@ func TestTaskNotFoundByOneMethod(t *testing.T) {
 			sent = `{"task":` + task + `}`
 		}
 		rpc := func(method, answer string) turn {
-			return turn{"POST /rpc" + fields, `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"id":"t-1"}}`, "200 OK",
-				`{"jsonrpc":"2.0","id":1,` + answer + `}`}
+			return turn{
+				"POST /rpc" + fields, `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"id":"t-1"}}`, "200 OK",
+				`{"jsonrpc":"2.0","id":1,` + answer + `}`,
+			}
 		}
 		missing := `"error":{"code":-32001,"message":"Task not found"}`
 		begin := sendCall(test.version, "JSONRPC", "/rpc", "", "200 OK", `{"jsonrpc":"2.0","id":1,"result":`+sent+`}`)
