@@ -238,7 +238,7 @@ func (x *Exchange) ResponsePlace() Place {
 	return p
 }
 
-// GRPCStatus returns how a call over gRPC came out, and whether its answer says so. Other programs may list trailers among
+// GRPCStatus returns the status of a call over gRPC, and whether its answer has one. Other programs may list trailers among
 // the fields of the head.
 func (x *Exchange) GRPCStatus() (grpc.Status, bool) {
 	messages := x.Messages

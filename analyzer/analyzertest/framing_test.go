@@ -19,7 +19,7 @@ import (
 	"a2atap/proxy/must"
 )
 
-// Bytes of gRPC: messages of SendMessage with their prefixes, and what is none.
+// Bytes of gRPC: messages of SendMessage with their prefixes, and bytes that are not a message.
 var (
 	asked    = grpc.AppendFrame(nil, []byte("\x12\x0c\x0a\x02m1\x20\x01\x2a\x04\x0a\x02hi"))
 	answered = grpc.AppendFrame(nil, []byte("\x12\x10\x0a\x02m2\x12\x02c1\x20\x02\x2a\x04\x0a\x02hi"))

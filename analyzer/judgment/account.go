@@ -32,7 +32,7 @@ const LeftAtWork = "ended at working"
 const (
 	openAtWork = "its stream was open when the recording ended, and its task at work"
 
-	// LeftEarly says so of a client that left a stream while its task was at work, when nobody asked for the task afterwards.
+	// LeftEarly is the reason for a client that left a stream while its task was at work, if no one asked for the task later.
 	LeftEarly = "its client left the stream while its task was at work, and nobody asked for the task afterwards"
 )
 
@@ -219,7 +219,7 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 }
 
 // leave remembers the call of a stream that told of no end of its task, unless that is known or the stream broke: the call
-// has failed, or it is not known how it came out, unless somebody learns more of the task.
+// has failed, or its outcome is unknown, unless a later call shows more of the task.
 func (a *Account) leave(s *summary.Summary, f FailedCalls) {
 	f.Code, f.Text = "", ""
 	switch {

@@ -442,7 +442,7 @@ func TestCardAlone(t *testing.T) {
 
 // A card names the servers that its client may call. The tap of such a server belongs to the agent of the card, whatever
 // the tap is called: a client that calls there has called. Which client that is shows its name, or where libraries name
-// themselves, that there is one who asks and one who calls.
+// themselves, that one client reads and another one calls.
 func TestCardJoinsTaps(t *testing.T) {
 	const clean, seen, incomplete = judgment.StatusClean, judgment.StatusNoViolation, judgment.StatusIncomplete
 	const names, lacks = true, false

@@ -34,7 +34,7 @@ type ConformanceSummary struct {
 	Inconclusive int `json:"inconclusive,omitempty"` // of tests alone
 	Waived       int `json:"waived,omitempty"`       // of those that failed: failures of tests that do not count
 
-	// The same counts by what the results are of. Absent if there are none.
+	// The same counts for tests, rules and directions. A count that is zero is absent.
 	Tests      *ConformanceSummary `json:"tests,omitempty"`
 	Rules      *ConformanceSummary `json:"rules,omitempty"`
 	Directions *ConformanceSummary `json:"directions,omitempty"`
@@ -244,7 +244,7 @@ func lowered(asked *Suite, broken breaches, directions int, unseen string) (leve
 		return "non-conformant", "rules found that the card or the life of a task breaks the protocol" + by
 	case asked.Level != levelFull:
 	case broken.count(analysis.Error, analysis.Categories...) > 0:
-		return "partial", "rules found that something beside the life of a task breaks the protocol" + by
+		return "partial", "rules found that something other than the life of a task breaks the protocol" + by
 	case directions > 0:
 		return "partial", "a direction between the agents is broken" + by
 	case broken.count(analysis.Warning, analysis.Categories...) > 0:

@@ -511,7 +511,7 @@ func schemesOf(version string) map[string]schemeText {
 	}
 }
 
-// A call that is refused for its credentials is told with whether it had any.
+// A report of a call that was refused for its credentials includes whether it had any.
 func TestRefusedCredentialsAreTold(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"0.3", "1.0"} {

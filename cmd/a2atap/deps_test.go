@@ -30,7 +30,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/hostname", "a2atap/...", "the form of a host is what the others compare by"},
 	{"a2atap/proxy/scheme", "a2atap/...", "what a program speaks shows in its first bytes"},
 	{"a2atap/proxy/internal/process", "a2atap/...", "whose a socket is is a question to the system alone"},
-	{"a2atap/proxy/budget", "a2atap/...", "how much is read does not depend on who reads"},
+	{"a2atap/proxy/budget", "a2atap/...", "limits do not depend on the reader"},
 	{"a2atap/proxy/background", "a2atap/...", "giving way is the same for whoever does work that can wait"},
 	{"a2atap/proxy/relay", "a2atap/proxy/background", "what is in the path of the traffic gives way to nobody"},
 	{"a2atap/proxy/spelling", "a2atap/...", "the distance of two words knows nothing of what they mean"},

@@ -196,7 +196,7 @@ and nobody resumed it or asked for the task afterwards; so did a notification th
 answered with another status than 2xx, closed, reset, or could not be reached. A call was refused, which is not a
 failure, if the agent said in the words of the protocol what cannot be done, and another call of the same link
 succeeded: a task that it never showed is not there, a task that has ended cannot be canceled, or the operation is not
-offered. Who asks the same of the same task three times, is told the same, and never gets it, was not refused: these
+offered. If a client asks the same of the same task three times and always gets that answer, the
 calls failed. Each call of a batch counts.
 
 A task failed if it ended as failed or rejected, or as canceled though its client neither canceled it nor left nor sent

@@ -110,7 +110,7 @@ func (r *Response) GRPCStatus() (grpc.Status, bool) {
 }
 
 // GRPCStatusIn returns how a call over gRPC came out that has been answered with this trailer, and with these fields in
-// the head, where an answer without messages says so.
+// the head, where an answer without messages has its status.
 //
 // Source: gRPC over HTTP2, "Trailers-Only".
 func GRPCStatusIn(trailer, head Fields, messages int) (grpc.Status, bool) {

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// A note that says why a message cannot be read is read as it was written; others are none.
+// A note that says why a message cannot be read is read as it was written; other notes are not.
 func TestUnreadable(t *testing.T) {
 	reasons := []error{
 		&grpc.Error{Reason: "id is not UTF-8"},

@@ -89,7 +89,7 @@ func (c *Codec) read(body []byte, within budget.Budget, turn *turn) (message []b
 	return message, r
 }
 
-// A turn is that of one long message, while it is read.
+// A turn lets one long message be read at a time.
 type turn struct {
 	of   func() (done func()) // waits for it; a nil done says that it waited in vain
 	done func()
@@ -133,7 +133,7 @@ func (r *Reading) read(c *Codec, message []byte, within budget.Budget) {
 	r.Unknown, r.Overwritten = d.unknown, d.hidden
 }
 
-// Size is about how many bytes a Reading takes in memory beside the bytes of its message.
+// Size is about how many bytes a Reading takes in memory in addition to the bytes of its message.
 func (r *Reading) Size() int {
 	n := len(r.Text) + r.Doc.Size()
 	for i := range r.Unknown {

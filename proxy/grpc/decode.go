@@ -242,7 +242,7 @@ const tooManyFields = "the message has too many fields"
 // would take several times as much memory.
 const countedRoom = 64 << 10
 
-// valueRoom returns room for the values of a message, of which there are none yet.
+// valueRoom returns empty room for the values of a message.
 func (d *decoder) valueRoom(b []byte) ([]value, error) {
 	if len(b) < countedRoom {
 		return nil, nil

@@ -140,7 +140,7 @@ func (p *pair) endUnfinished(all bool) {
 	var over []bool // of these, whether Ended was called
 	p.unfinished = slices.DeleteFunc(p.unfinished, func(x *exchange) bool {
 		if x.unproven {
-			return false // whoever finds out ends it
+			return false // the side that finds out ends it
 		}
 		if all || x.requestDone {
 			broken, over = append(broken, x), append(over, x.ended)

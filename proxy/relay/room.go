@@ -2,7 +2,7 @@ package relay
 
 import "a2atap/proxy/budget"
 
-// heldRoom is the room for all messages that are held, on all connections. A message for which there is none passes as it
+// heldRoom is the room for all messages that are held, on all connections. A message that does not fit passes as it
 // came.
 var heldRoom = budget.NewPool(budget.HeldBytes)
 

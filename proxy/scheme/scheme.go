@@ -1,7 +1,7 @@
 // Package scheme recognizes agents whose URL has the wrong scheme: those that speak TLS where http:// was written, and
 // those that do not where https:// was.
 //
-// It imports nothing of ours. All functions are safe for concurrent use.
+// It imports no other package of a2atap. All functions are safe for concurrent use.
 package scheme
 
 import (

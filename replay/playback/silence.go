@@ -30,7 +30,7 @@ func silenceOf(x *capture.Exchange) silence {
 }
 
 // staysOpen reports whether the recorded agent kept a stream open behind its last event. A stream that has told all that
-// its client waits for is over, whoever ended it.
+// its client waits for is over, on either side.
 func (a *recorded) staysOpen() bool {
 	res, fault := a.x.Response, a.x.Fault
 	if !res.Stream || fault != nil && fault.Side == "agent" || a.toldAll() {

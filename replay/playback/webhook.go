@@ -212,7 +212,7 @@ var errRemote = errors.New("it is not on this machine; add --allow-remote to del
 // resolve to. Redirects are not followed.
 func (o *Options) webhookTransport() *http.Transport {
 	t := &http.Transport{
-		MaxIdleConnsPerHost: -1, // connections are not used again, and no field says so
+		MaxIdleConnsPerHost: -1, // connections are not reused, without a header field
 		DisableCompression:  true,
 		TLSClientConfig:     &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 	}

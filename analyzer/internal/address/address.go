@@ -48,7 +48,7 @@ func authorityLen(rest string) int {
 }
 
 // Server returns the host and port in a URL, in a form in which equal ones are equal; the scheme too, if no port is named.
-// Whether a tap leads to the server that a card names is told by this: gRPC's addresses say nothing of TLS.
+// It decides whether a tap leads to the server that a card names: gRPC's addresses do not mention TLS.
 func Server(raw string) string {
 	origin := Of(Origin(raw))
 	_, authority, _ := strings.Cut(origin, "://")

@@ -61,7 +61,7 @@ func names(text string, m Matter) bool {
 	return slices.ContainsFunc(matters[m], func(word string) bool { return strings.Contains(text, word) })
 }
 
-// asksForMore reports whether a request asks for something beside a matter that an agent may refuse.
+// asksForMore reports whether a request asks for something besides a matter that an agent may refuse.
 func asksForMore(x *analysis.Exchange, matter Matter) bool {
 	if x.Call.PushConfig.Exists() && matter != PushConfig {
 		return true

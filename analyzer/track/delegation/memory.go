@@ -23,7 +23,7 @@ type Memory struct {
 	tasks     *recent.Map[analysis.TaskKey, *work]
 	mentioned *recent.Map[string, uint64]    // id of a task → arrival number of what last asked for it, or told of it
 	agents    *recent.Map[string, bool]      // names of those to whom something was sent
-	listed    *recent.Map[string, uint64]    // name of an agent → when somebody last asked for a list of its tasks
+	listed    *recent.Map[string, uint64]    // name of an agent → when a client last asked for a list of its tasks
 	others    *recent.Map[string, uint64]    // name of a client → when it last began a send that did not fail, for anything
 	outbound  *recent.Map[string, *outbound] // by name of the agent that calls
 	send      analysis.Slot[*send]

@@ -36,7 +36,7 @@ type origin struct {
 	broken   bool               // the last answer was a failure of the server
 	attempts int                // that failed since, and began after that
 	first    analysis.Place     // of them
-	last     *analysis.Exchange // the last attempt, if the host refused the connection; nil if somebody accepted it
+	last     *analysis.Exchange // the last attempt, if the host refused the connection; nil if the host accepted it
 	why      string             // the last attempt failed
 	agent    bool               // a client takes it for an agent: it was called, or asked for its card
 }

@@ -95,7 +95,7 @@ func copyCapture(ctx context.Context, src capture.Source, output string, hidden 
 				return err
 			}
 		}
-		if more := info.LostExchanges - lost; more > 0 { // the file says so, and no step does
+		if more := info.LostExchanges - lost; more > 0 { // the file has this count, and no step does
 			return to.Append(capture.Step{Offset: capture.NotKnown, What: capture.Lost{
 				Exchanges: more, Reason: "lost, as " + info.Name + " says",
 			}})

@@ -39,7 +39,7 @@ type (
 		Extra       *exchangejson.Extra  `json:"_a2atap,omitzero"`
 	}
 
-	// extension is what a log of ours says beside HAR.
+	// extension is what an a2atap log holds in addition to HAR.
 	extension struct {
 		Gaps *exchangejson.Gaps `json:"gaps,omitzero"`
 	}

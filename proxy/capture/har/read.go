@@ -80,7 +80,7 @@ func scanEntries(dec *jsontext.Decoder, gaps *capture.Gaps, yield func([]byte, i
 	return found, err
 }
 
-// readGaps reads what a log of ours says beside HAR, and adds it to gaps.
+// readGaps reads what an a2atap log holds in addition to HAR, and adds it to gaps.
 func readGaps(dec *jsontext.Decoder, gaps *capture.Gaps) error {
 	v, err := dec.ReadValue()
 	if err != nil {

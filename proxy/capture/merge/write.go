@@ -154,7 +154,7 @@ func (w *writer) fold(x *exchange, s capture.Step) error {
 			kept.Note = "at " + x.r.Host + ": " + note
 		}
 	}
-	if kept.Note == "" && len(kept.Rewrites) == 0 { // how sides ended is said by the view that stays
+	if kept.Note == "" && len(kept.Rewrites) == 0 { // the view that stays has how the sides ended
 		return nil
 	}
 	return w.say(root.out, kept)

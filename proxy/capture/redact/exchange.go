@@ -261,8 +261,8 @@ func (o *openExchange) handOn(out []capture.Step, s capture.Step, err error) []c
 	}
 }
 
-// isUnreadable reports whether something was withheld since it cannot be read. Its note says so, and what is missing is
-// no gap then.
+// isUnreadable reports whether bytes were withheld because they cannot be read. Their note has the reason, and they
+// do not count as a gap.
 func isUnreadable(err error) bool {
 	_, is := errors.AsType[*capture.Unreadable](err)
 	return is

@@ -1,4 +1,4 @@
-// Package hostile plays agents that cost whoever reads them as much as they can. Each has a name and does one thing,
+// Package hostile plays agents that cost their readers as much time and memory as they can. Each has a name and does one thing,
 // whatever it is asked. Behaviors lists them; what is added there is tried on every command that the tests name.
 package hostile
 

@@ -20,7 +20,7 @@ func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
 const noTime = "was not judged: it is long, and the recording ended"
 
 // leavesOut reports whether a text is not judged, since it is long and there is no time: n bytes on the wire, in a coding
-// or not, and as it was parsed if somebody has.
+// or not, and its parsed form if it was parsed.
 func (ob *observer) leavesOut(n int, coded bool, p *capture.Parsed) bool {
 	const many = 64 // times longer than it looks may be what is coded
 	if !ob.outOfTime() {

@@ -330,7 +330,7 @@ func (ob *observer) streamEnded(in *openExchange, s capture.Step, end analysis.S
 	ob.observe(in, o)
 }
 
-// undelivered observes a notification whose receiver has not answered, and never will. What came to the address that was
+// undelivered observes a notification whose receiver has not answered, and never will. A request to the address that was
 // made for an agent's notifications is one even if its request broke off.
 func (ob *observer) undelivered(in *openExchange, s capture.Step) {
 	x := in.X

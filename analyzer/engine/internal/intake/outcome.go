@@ -249,7 +249,7 @@ func membersOf(x *analysis.Exchange, a *a2a.Answer) []summary.Member {
 }
 
 // membersAlike returns the calls of a batch that came out alike: one error, one HTTP status, or no answer at all stands
-// for each of them. There are none for notifications.
+// for each of them. Notifications have no outcome.
 func membersAlike(x *analysis.Exchange, s *summary.Summary) (list []summary.Member) {
 	for i := range x.Call.Batch {
 		if call := &x.Call.Batch[i]; !wantsNoResponse(call) {

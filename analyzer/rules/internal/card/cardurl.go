@@ -161,7 +161,7 @@ the machine.`,
 	},
 }
 
-// hostOf returns the host of a URL, or of an address host:port as gRPC has it; empty if there is none.
+// hostOf returns the host of a URL, or of an address host:port as gRPC has it; empty if it has no host.
 func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Hostname()

@@ -184,7 +184,7 @@ card is also of an earlier version.`,
 			p.Applied()
 			if c.Unstripped {
 				p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),
-					"the signature is that of the card with its default values",
+					"the signature was made over the card with its default values",
 					"expected a signature over the card without them", analysis.AtMost(analysis.Warning),
 					analysis.AtMostIf(other || !p.Card.Legacy.Empty(), analysis.Note))
 			}

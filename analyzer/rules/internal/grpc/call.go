@@ -213,7 +213,7 @@ func messageOf(p *analysis.Pass) *grpc.Reading {
 	return p.Exchange.Answer
 }
 
-// restOf returns the message inside which a stream has ended that says that all is well; nil if there is none.
+// restOf returns the message that a stream with status OK ended inside; nil if it ended between messages.
 func restOf(p *analysis.Pass) *grpc.Reading {
 	x := p.Exchange
 	status, told := x.GRPCStatus()

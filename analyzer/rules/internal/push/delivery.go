@@ -268,7 +268,7 @@ var hookToken = &analysis.Rule{
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
 task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts beside those of a task or an update,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts other than those of a task or an update,
 where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
 another config.`,
 	Check: func(p *analysis.Pass) {
@@ -305,7 +305,7 @@ var hookTokenV1 = &analysis.Rule{
 1.0 does not say how the token travels; agents send it in the header X-A2A-Notification-Token, as before. A receiver that
 compares it turns away a notification without it, or with another one.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts beside those of a task or an update,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with texts other than those of a task or an update,
 where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
 another config.`,
 	Check: func(p *analysis.Pass) {
@@ -385,7 +385,7 @@ client that relies on it waits for a task that has long ended.`,
 	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
 	Silent: `Webhooks of which nobody knows that notifications pass here: neither did one, nor has the agent an address of
 the recorder. Webhooks that did not take all notifications, or at which not each could be assigned to a task; configs that
-somebody tried to delete, or that were not confirmed while the task was seen at work. URLs that an agent may refuse,
+a client tried to delete, or that were not confirmed while the task was seen at work. URLs that an agent may refuse,
 without https or at a private address, and tasks that ended less than 5 minutes before the recording: there it is a note if
 the agent has an address of the recorder, and the recording went on for 10 seconds.`,
 	Check: checkAttempted,
@@ -406,7 +406,7 @@ waits for a task that has long ended.`,
 	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
 	Silent: `Webhooks of which nobody knows that notifications pass here: neither did one, nor has the agent an address of
 the recorder. Webhooks that did not take all notifications, or at which not each could be assigned to a task; configs that
-somebody tried to delete, or that were not confirmed while the task was seen at work. If the agent has an address of the
+a client tried to delete, or that were not confirmed while the task was seen at work. If the agent has an address of the
 recorder, tasks that ended less than 10 seconds before the recording; else tasks that ended less than 5 minutes before it,
 and URLs without https or at a private address.`,
 	Check: checkAttempted,

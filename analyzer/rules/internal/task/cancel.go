@@ -167,7 +167,7 @@ var stateCancelWithoutEffect = &analysis.Rule{
 	Stands: "0.1.0:951 0.2.6:666 0.3.0:875 1.0.1:274",
 	Doc: `The agent answered a cancellation with a task that is not canceled, and nothing showed it canceled later. No
 version promises that a cancellation takes effect. But a client that gets a result takes its wish for granted, and the
-work goes on at somebody's cost.`,
+work continues at someone's cost.`,
 	Fix: `Cancel the task before you answer, and answer with the canceled task. If it cannot be canceled now, answer
 TaskNotCancelableError (-32002).`,
 	Silent: `Tasks that were seen canceled, failed or rejected at any later time: an agent may cancel after it has answered.

@@ -140,7 +140,7 @@ func (d *Decoder) fact() capture.Fact {
 	return f
 }
 
-// sideEnd takes how a side ended its part, which stands at the end of a fact that says so.
+// sideEnd decodes how a side ended its part: the optional tail of a fact.
 func (d *Decoder) sideEnd() capture.SideEnd {
 	if d.Err != nil || len(d.B) == 0 {
 		return capture.SideEnd{}
