@@ -104,6 +104,8 @@ func checkFaults(t *testing.T, pair Pair, exchanges []*capture.Exchange) {
 		case x.Fault == nil:
 		case x.Response != nil && x.Response.Stream && x.Fault.Kind == "client-left" && x.Fault.Side == "client":
 			left++
+		case bytes.HasPrefix(x.Request.Head, []byte("DELETE ")) && x.Response != nil && x.Fault.Side == "client":
+			// the status tells all, and some SDKs do not read the rest
 		default:
 			t.Errorf("%s broke: %+v", title(x), x.Fault)
 		}

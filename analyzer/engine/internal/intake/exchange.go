@@ -29,6 +29,7 @@ type openExchange struct {
 	parsed   capture.Parsed        // the same, for its step
 	ending   analysis.StreamEnd    // how it ended
 	client   capture.SideEnd       // how its client ended its part before the answer was complete; zero if it did not
+	headAt   time.Duration         // when the head of the answer came
 	toldAt   time.Duration         // when the answer first told how the call came out
 	overAt   time.Duration         // when a stream had told all that its client waits for
 	seeking  bool                  // it is not a call, and its answer may be a card

@@ -1,9 +1,11 @@
 package intake
 
 import (
+	"strconv"
 	"time"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -18,6 +20,29 @@ func (in *openExchange) offset(o *analysis.Observation) time.Duration {
 // clientGone reports whether a client had ended its part at an offset, so far as the record tells.
 func (in *openExchange) clientGone(at time.Duration) bool {
 	return in.client.Side != "" && in.client.At >= 0 && at > in.client.At && in.client.How != capture.EndHalfClose
+}
+
+// toldByHead reports whether the client left after a head that tells how the call came out, so that it had no use for the
+// body: an error, or the success of a call that returns nothing.
+func (in *openExchange) toldByHead() bool {
+	x := in.X
+	if !x.Answered || x.Stream != nil || x.Call.Binding == a2a.GRPC || in.client.Side == "" || in.headAt < 0 ||
+		in.client.At < in.headAt {
+		return false
+	}
+	status := x.Response.Status
+	return status >= 400 || status/100 == 2 && x.Call.Binding == a2a.HTTPJSON && x.Call.Operation == a2a.DeletePushConfig
+}
+
+// outcomeOfHead returns how a call came out by the head of its answer, unless the answer has told more.
+func (in *openExchange) outcomeOfHead() analysis.Outcome {
+	switch status := in.X.Response.Status; {
+	case in.X.Outcome.Known():
+		return in.X.Outcome
+	case status >= 400:
+		return analysis.Outcome{Failure: "HTTP " + strconv.Itoa(status)}
+	}
+	return analysis.Outcome{Succeeded: true}
 }
 
 // toldTooLate reports whether the answer told how the call came out when the client may have left. A body that the client

@@ -40,6 +40,16 @@ A2A-Version: 1.0
 
 {"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}
 `
+	leftDelete = `DELETE /tasks/t1/pushNotificationConfigs/c1 HTTP/1.1
+Host: booker.example:9001
+A2A-Version: 1.0
+
+`
+	leftDeleted = `HTTP/1.1 200 OK
+Content-Type: application/json
+
+{}
+`
 	leftStreamed = `HTTP/1.1 200 OK
 Content-Type: text/event-stream
 
@@ -101,6 +111,9 @@ func TestClientLeft(t *testing.T) {
 		{"closed after the task ended", "ends: client close 3.01s\n" + leftFault + events, stream, leftStreamed + leftEnd, "", "ok", 3010 * time.Millisecond, ""},
 		{"closed before the first event", "ends: client close 100ms\n" + leftFault + events, stream, leftStreamed + leftEnd, "", analysis.ClientLeft, 100 * time.Millisecond, ""},
 		{"half-closed a stream", "ends: client half-close 1s\n" + events, stream, leftStreamed + leftEnd, "", "ok", 3020 * time.Millisecond, ""},
+		{"took the head of a delete", "ends: client close 1s 120 0\n" + leftFault + "response.at: 500ms\nresponse.end: 3s\nended: 3s\n", leftDelete, leftDeleted, "", "ok", time.Second, ""},
+		{"left before the head of a delete", "ends: client close 300ms\n" + leftFault + "response.at: 500ms\nresponse.end: 3s\nended: 3s\n", leftDelete, leftDeleted, "", analysis.ClientLeft, 300 * time.Millisecond, ""},
+		{"took the head of a refusal", "ends: client close 1s 120 0\n" + leftFault + "response.at: 500ms\nresponse.end: 3s\nended: 3s\n", leftREST, "HTTP/1.1 401 Unauthorized\nContent-Type: text/plain\n\nno", "", "HTTP 401", time.Second, ""},
 		{"left a stream at work, nobody knows when", leftFault + cut, stream, leftStreamed, "", "ok", capture.NotKnown, judgment.LeftEarly},
 	}
 	for _, test := range tests {

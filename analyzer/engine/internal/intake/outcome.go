@@ -23,6 +23,8 @@ func (in *openExchange) finalOutcome(closed *capture.Closed) analysis.Outcome {
 		return x.Outcome
 	case in.made.is():
 		return analysis.Outcome{}
+	case in.toldByHead():
+		return in.outcomeOfHead()
 	case in.toldTooLate(closed):
 		return in.outcomeOfLate(closed)
 	case closed.Fault != nil && !x.Ended && !in.answeredWhole():

@@ -199,6 +199,7 @@ func (r *Reader) advanceAnswer(in *openExchange, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.ResponseHead:
 		in.X.Response, in.X.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
+		in.headAt = s.Offset
 		r.foreign.answered(in.X)
 		if what.Stream && in.X.Call.Binding != a2a.GRPC {
 			in.X.Stream = &analysis.Stream{Gap: in.X.Cut}
