@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/address"
@@ -32,8 +33,8 @@ const LeftAtWork = "ended at working"
 const (
 	openAtWork = "its stream was open when the recording ended, and its task at work"
 
-	// LeftEarly is the reason for a client that left a stream while its task was at work, if no one asked for the task later.
-	LeftEarly = "its client left the stream while its task was at work, and nobody asked for the task afterwards"
+	// LeftEarly is the reason for a client that left a stream while its task was at work, if nothing showed the task later.
+	LeftEarly = "its client left the stream while its task was at work, and no later call or notification showed the task"
 )
 
 // An Account says of exchanges what a verdict asks before it asks for rules: what of them was not seen, and which calls
@@ -46,6 +47,7 @@ type Account struct {
 	left   *recent.Map[analysis.TaskKey, FailedCalls] // without an error if it is not known how the call came out; why is the text
 	sent   deliveries
 	worked workedOn
+	last   *recent.Map[analysis.TaskKey, time.Time] // when the last exchange that showed a task began, by its id
 	told   refusals
 	led    redirects
 	// by the exchange that was taken last, for another link
@@ -60,7 +62,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		Named: s.How != "" && !(&capture.Peer{How: s.How}).Anonymous(), OverGRPC: s.Call && s.Binding == a2a.GRPC,
 	}
 	a.changed = nil
-	a.askedAfter(s)
+	a.shownAfter(s)
 	a.cameAfter(&c, s)
 	switch {
 	case s.FaultMade != "":
@@ -225,7 +227,7 @@ func (a *Account) leave(s *summary.Summary, f FailedCalls) {
 	switch {
 	case openAtEnd(s) && !a.seenEnded(s):
 		f.Text = openAtWork
-	case s.LeftEarly && !a.seenEnded(s):
+	case s.LeftEarly && !a.seenEnded(s) && !a.shownSince(s):
 		f.Text = LeftEarly
 	case s.Life == capture.StateClosed && s.Fault == nil && !s.Cut:
 		f.Error = LeftAtWork
@@ -255,15 +257,39 @@ func (a *Account) seenEnded(s *summary.Summary) bool {
 	return ended
 }
 
-// askedAfter notes that somebody learns more of a task whose stream had ended. Who gets an error learns nothing.
-func (a *Account) askedAfter(s *summary.Summary) {
-	if a.left == nil || s.Call && s.Outcome.Failure != "" {
+// shownAfter notes that an exchange shows more of tasks, whose streams may have ended. A failed call shows nothing.
+func (a *Account) shownAfter(s *summary.Summary) {
+	if s.Call && s.Outcome.Failure != "" {
 		return
 	}
 	for _, id := range s.Tasks {
-		a.left.Delete(a.worked.keys.of("", id))
+		a.showsTask(id, s.Started)
 	}
-	a.left.Delete(a.worked.keys.of("", s.Task))
+	if s.Task != "" && !slices.Contains(s.Tasks, s.Task) {
+		a.showsTask(s.Task, s.Started)
+	}
+}
+
+func (a *Account) showsTask(id string, began time.Time) {
+	key := a.worked.keys.of("", id)
+	if a.left != nil {
+		a.left.Delete(key)
+	}
+	if a.last == nil {
+		a.last = analysis.RecentByTask[time.Time](maxShown)
+	}
+	if last, _ := a.last.At(key); last.Before(began) {
+		*last = began
+	}
+}
+
+// shownSince reports whether an exchange that began after the client had left a stream has shown its task.
+func (a *Account) shownSince(s *summary.Summary) bool {
+	if a.last == nil {
+		return false
+	}
+	last, known := a.last.Get(a.worked.keys.of("", s.Task))
+	return known && last.After(s.Started.Add(max(s.Took, 0)))
 }
 
 func (a *Account) remember(agent, id string, ended bool) {

@@ -204,7 +204,7 @@ it another message. It counts once, wherever its end is shown, and not if it had
 it or saw it at work here. At least half are counted of the tasks and of the messages that were answered with one.
 
 Not seen is what the record lacks: the end of calls and streams that were open when the recording ended, of streams
-that their client left while the task was at work, if nobody asked for the task afterwards, and of tasks that were at
+that their client left while the task was at work, if no later call or notification showed the task, and of tasks that were at
 work when they were shown last, or waited for input or a login that no one gave; whether a client still read that had
 ended its sending before its answer came, where a redirect led, bodies that were not kept or cannot be decoded,
 versions of the protocol that are not known here, calls whose dialect is not decided, what follows an upgrade or passes

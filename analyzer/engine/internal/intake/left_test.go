@@ -72,6 +72,19 @@ Content-Type: application/json
 
 {"jsonrpc":"2.0","id":"r2","result":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}
 `
+	leftList = `-- 2.request --
+POST /rpc HTTP/1.1
+Host: booker.example:9001
+Content-Type: application/json
+A2A-Version: 1.0
+
+{"jsonrpc":"2.0","id":"r2","method":"ListTasks","params":{}}
+-- 2.response --
+HTTP/1.1 200 OK
+Content-Type: application/json
+
+{"jsonrpc":"2.0","id":"r2","result":{"tasks":[{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}},{"id":"t2","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}],"nextPageToken":"","pageSize":2,"totalSize":2}}
+`
 	leftSilent = "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\n"
 
 	leftFault  = "fault: client-left client \"connection closed\"\n"
@@ -111,6 +124,7 @@ func TestClientLeft(t *testing.T) {
 		{"closed after the task ended", "ends: client close 3.01s\n" + leftFault + events, stream, leftStreamed + leftEnd, "", "ok", 3010 * time.Millisecond, ""},
 		{"closed before the first event", "ends: client close 100ms\n" + leftFault + events, stream, leftStreamed + leftEnd, "", analysis.ClientLeft, 100 * time.Millisecond, ""},
 		{"half-closed a stream", "ends: client half-close 1s\n" + events, stream, leftStreamed + leftEnd, "", "ok", 3020 * time.Millisecond, ""},
+		{"closed a stream at work, its end shown before the record closed", "ends: client close 1s\n" + leftFault + cut + "response.at: 400ms\nevent[1]: 500ms\nended: 9s\n", stream, leftStreamed, "-- 2.meta --\nstarted: 2026-01-01T00:00:02Z\nended: 10ms\n" + leftList, "ok", 10 * time.Millisecond, ""},
 		{"took the head of a delete", "ends: client close 1s 120 0\n" + leftFault + "response.at: 500ms\nresponse.end: 3s\nended: 3s\n", leftDelete, leftDeleted, "", "ok", time.Second, ""},
 		{"left before the head of a delete", "ends: client close 300ms\n" + leftFault + "response.at: 500ms\nresponse.end: 3s\nended: 3s\n", leftDelete, leftDeleted, "", analysis.ClientLeft, 300 * time.Millisecond, ""},
 		{"took the head of a refusal", "ends: client close 1s 120 0\n" + leftFault + "response.at: 500ms\nresponse.end: 3s\nended: 3s\n", leftREST, "HTTP/1.1 401 Unauthorized\nContent-Type: text/plain\n\nno", "", "HTTP 401", time.Second, ""},

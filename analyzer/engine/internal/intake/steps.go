@@ -156,6 +156,9 @@ func (r *Reader) advance(in *openExchange, s capture.Step) {
 		in.noteUnreadable(what.Note)
 		if what.End.Side == "client" {
 			in.client = what.End
+			if what.End.How != capture.EndHalfClose && in.task != "" {
+				r.givenUp.named(in.task, true)
+			}
 		}
 		if made, ok := strings.CutPrefix(what.Note, capture.FaultMadeHere); ok {
 			r.faultMade(in, made)
