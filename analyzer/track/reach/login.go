@@ -5,14 +5,6 @@ import (
 	"a2atap/analyzer/track/card"
 )
 
-// A Login is calls of a client that were refused for want of credentials. It is the detail of a LoginMissed.
-type Login struct {
-	Count int
-
-	first *analysis.Exchange // without its bodies
-	at    analysis.Place     // of its request
-}
-
 // LoginOf returns what a LoginMissed is about.
 func LoginOf(p *analysis.Pass) *Login { return p.Detail.(*Login) }
 

@@ -48,3 +48,27 @@ type link struct {
 	carried   bool      // a request had credentials, or may have had some that are not on record
 	login     *Login    // calls that were refused for want of credentials; nil if none was
 }
+
+// A Login is calls of a client that were refused for want of credentials. It is the detail of a LoginMissed.
+type Login struct {
+	Count int
+
+	first *analysis.Exchange // without its bodies
+	at    analysis.Place     // of its request
+}
+
+// A Redirect is calls, or fetches of a card, that were answered with a redirect. It is the detail of a RedirectMissed.
+type Redirect struct {
+	Status   int
+	Location string // without the query
+	Count    int    // how many were answered so
+	Lost     bool   // the client came with GET, and what it had posted was lost
+	Past     bool   // it leads to the agent's own address, which the client does not use: who follows is not seen
+	Declared bool   // a card names the URL that was asked
+
+	first    *analysis.Exchange // without its bodies
+	dialects a2a.Dialects
+}
+
+// led is a client, and where it is led.
+type led struct{ client, url string }

@@ -9,22 +9,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Redirect is calls, or fetches of a card, that were answered with a redirect. It is the detail of a RedirectMissed.
-type Redirect struct {
-	Status   int
-	Location string // without the query
-	Count    int    // how many were answered so
-	Lost     bool   // the client came with GET, and what it had posted was lost
-	Past     bool   // it leads to the agent's own address, which the client does not use: who follows is not seen
-	Declared bool   // a card names the URL that was asked
-
-	first    *analysis.Exchange // without its bodies
-	dialects a2a.Dialects
-}
-
-// led is a client, and where it is led.
-type led struct{ client, url string }
-
 // RedirectOf returns what a RedirectMissed is about.
 func RedirectOf(p *analysis.Pass) *Redirect { return p.Detail.(*Redirect) }
 

@@ -164,14 +164,15 @@ var hookPayload0x = &analysis.Rule{
 	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
 ask for the rest. One webhook usually serves many tasks.`,
 	Fix: `Post the Task, or at least an object with its id and state.`,
-	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are not JSON, which
+	Silent: `Any shape in which a member id, taskId or task_id is at any depth, but for the id of a JSON-RPC envelope; bodies that are not JSON, which
 are reported as such.`,
 	Check: func(p *analysis.Pass) {
 		if p.Exchange.Doc().Err != nil || !push.Of(p).Configured(p.Exchange) {
 			return
 		}
 		p.Applied()
-		if !namesTask(p.Exchange.Doc().Root) {
+		if root := p.Exchange.Doc().Root; !namesTask(root) || root.Get("jsonrpc").Exists() && // whose id is another
+			!namesTask(root.Get("params")) && !namesTask(root.Get("result")) {
 			p.Report(p.Place.At(""), quoteNotification(p.Exchange.Doc().Root), "expected the id of the task in it")
 		}
 	},
