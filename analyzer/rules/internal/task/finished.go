@@ -115,8 +115,8 @@ var stateSendTerminalIgnored = &analysis.Rule{
 refuses. This agent answers with the task as it was. The client takes the old result for the answer to its new message.`,
 	Fix: `Work on the message, or answer with an error, such as -32009 (InvalidTaskStateError) in 0.1. Start a new task for
 more work: it is right in every version.`,
-	Silent: `Versions since 0.2.4, and those that may be, which state-send-terminal-rejected judges; a task that is at work again, which
-state-terminal-immutable-early reports; a message that was sent to the task before (a retry); answers in which the status,
+	Silent: `Versions since 0.2.4, and those that may be, which state-send-terminal-rejected judges; a task
+that is at work again, which state-terminal-immutable-early reports; a message that was sent to the task before (a retry); answers in which the status,
 the artifacts or the history show anything new; a task without a timestamp of which only an update showed the end; tasks
 whose end was not fully delivered before the request began.`,
 	Check: func(p *analysis.Pass) {
