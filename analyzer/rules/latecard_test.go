@@ -23,6 +23,7 @@ import (
 // heldToCard are rules about what a client has read, or what was sent for it: a card that nobody had read counts for
 // none of them.
 var heldToCard = map[string]string{
+	"card-below-endpoint":         "only a client that has read the card knows where it is",
 	"card-signature-valid":        "keys are looked for where a card has said that they are",
 	"ext-required-missing-client": "a client is held to the card that it has read",
 	"req-capability-extended":     "the same",
@@ -33,13 +34,18 @@ var heldToCard = map[string]string{
 
 // lateOtherwise are transcripts of which something else is found, with the reason.
 var lateOtherwise = map[string]string{
-	"dialects/dialect-mismatch-03-answered-in-10-card.txtar": "without the card the answer tells, with it the request",
-	"dialects/dialect-mismatch-10-at-03-params.txtar":        "a rule that revises itself at the end takes no other's place",
-	"dialects/dialect-mismatch-path-only-v1.txtar":           "a call that only its card shows to be one is none of its link",
-	"dialects/dialect-mismatch-path-only.txtar":              "the same",
-	"lifecycle/state-terminal-immutable-early.txtar":         "of an agent from before 0.1 another rule says it",
-	"lifecycle/state-terminal-immutable-webhook.txtar":       "notifications go to another host, and do not wait for a card",
-	"version/ver-empty-means-03.txtar":                       "without the card the answer tells, with it the request",
+	"auth/auth-credentials-sent-refused-grpc.txtar":           "a client that was refused is held to the card that it has read",
+	"dialects/dialect-mismatch-03-answered-in-10-card.txtar":  "without the card the answer tells, with it the request",
+	"dialects/dialect-mismatch-10-at-03-params.txtar":         "a rule that revises itself at the end takes no other's place",
+	"dialects/dialect-mismatch-path-only-v1.txtar":            "a call that only its card shows to be one is none of its link",
+	"dialects/dialect-mismatch-path-only.txtar":               "the same",
+	"finished/state-send-terminal-ignored-v02.txtar":          "without the card nobody knows whether the agent is older than 0.2.4",
+	"lifecycle/state-terminal-immutable-early.txtar":          "of an agent from before 0.1 another rule says it",
+	"lifecycle/state-terminal-immutable-webhook.txtar":        "notifications go to another host, and do not wait for a card",
+	"refusal/error-internal-for-named-case-credentials.txtar": "a client that was refused is held to the card that it has read",
+	"silent/credentials-refused-as-internal.txtar":            "the same",
+	"silent/credentials-refused-in-rpc.txtar":                 "the same",
+	"version/ver-empty-means-03.txtar":                        "without the card the answer tells, with it the request",
 }
 
 // The same is found whether a client reads the card before it calls, or somebody does afterwards: of each transcript the

@@ -64,6 +64,9 @@ var ordered = map[string]string{
 	"rpc-result-xor-error":  "a method that 0.1 has too is of a later version only where one is spoken",
 }
 
+// firstOfSeveral are rules that report the first of several exchanges, at the end.
+var firstOfSeveral = []string{"http-redirect-not-followed"}
+
 // swapped returns the exchanges with one and the next in each other's place.
 func swapped(exchanges []*capture.Exchange, i int) []*capture.Exchange {
 	list := slices.Clone(exchanges)
@@ -75,7 +78,8 @@ func swapped(exchanges []*capture.Exchange, i int) []*capture.Exchange {
 }
 
 // inOrder returns findings so that the order of exchanges does not show: with the numbers that they had before, without
-// the text, which names others, and without the place where one of several is reported.
+// the text, which names others, and without the place where one of several is reported. Of the findings of one cause only
+// the cause counts: the first object that shows it is reported.
 func inOrder(findings []analysis.Finding, before func(uint64) uint64) []string {
 	var list []string
 	for i := range findings {
@@ -85,11 +89,14 @@ func inOrder(findings []analysis.Finding, before func(uint64) uint64) []string {
 		}
 		place := f.Place
 		place.Exchange = before(place.Exchange)
-		text := place.String()
-		if f.Rule.Once > analysis.PerExchange || f.Rule.Category == analysis.AgentCard {
+		id, text := f.Rule.ID, place.String()
+		if f.Cause != "" {
+			id, text = string(f.Cause), ""
+		}
+		if f.Rule.Once > analysis.PerExchange || f.Rule.Category == analysis.AgentCard || slices.Contains(firstOfSeveral, id) {
 			text = ""
 		}
-		list = append(list, fmt.Sprintf("%s %s %s", f.Rule.ID, f.Severity, text))
+		list = append(list, fmt.Sprintf("%s %s %s", id, f.Severity, text))
 	}
 	slices.Sort(list)
 	return list

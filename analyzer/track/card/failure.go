@@ -14,8 +14,20 @@ import (
 // An origin is a scheme, host and port, and what was seen there.
 type origin struct {
 	served bool         // a card came from it
+	last   came         // the last one that did
 	spoken a2a.Dialects // in which calls succeeded there
 	below  []*Failure   // fetches below an endpoint of clients that had read the card elsewhere, a few
+}
+
+// came is the fetch of a card that succeeded.
+type came struct {
+	address string
+	at      analysis.Moment // when the card had been delivered
+}
+
+// overlaps reports whether a fetch of the same card may have come before the card did.
+func (c came) overlaps(x *analysis.Exchange) bool {
+	return c.address == x.Address && !x.BeganAfter(c.at)
 }
 
 // origin returns the origin that an exchange went to.
@@ -35,7 +47,7 @@ type Failure struct {
 	Exchange  *analysis.Exchange // the last one that failed, without its bodies
 	Status    int                // that it was answered with
 	Body      string             // the beginning of what came with status 200 and is no JSON; empty if nothing came
-	Later     bool               // the card came from the same URL afterwards
+	Later     bool               // the card came from the same URL afterwards, or meanwhile
 	Elsewhere bool               // a card came from another path of the same host
 	Read      *Card              // that the client had read before, and below whose endpoint it asked; nil if it had not
 	Bare      bool               // the request had no credentials
@@ -101,7 +113,7 @@ func (m *Memory) answered(o *analysis.Observation) {
 	switch status := x.Response.Status; {
 	case o.Answer.Payload.Kind == a2a.CardPayload || status == http.StatusNotModified:
 		at := m.origin(x)
-		at.served = true
+		at.served, at.last = true, came{x.Address, o.Moment()}
 		for _, f := range at.below {
 			*f.found = *f.found || f.Exchange.Link.Client == x.Link.Client
 		}
@@ -109,7 +121,7 @@ func (m *Memory) answered(o *analysis.Observation) {
 			failure.Later = true
 		}
 	case a2a.IsCardPath(x.Path) && (isMissing(status) || isGuarded(status) || status >= 500 || isPage(o)):
-		now := &Failure{Exchange: x.WithoutBodies(), Status: status, Bare: x.Bare()}
+		now := &Failure{Exchange: x.WithoutBodies(), Status: status, Bare: x.Bare(), Later: m.origin(x).last.overlaps(x)}
 		m.readElsewhere(now)
 		if status == http.StatusOK && o.Doc != nil {
 			now.Body = string(o.Body[:min(len(o.Body), maxStart)])

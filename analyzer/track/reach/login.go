@@ -13,8 +13,8 @@ func (m *Memory) login(o *analysis.Observation) {
 	x, l := o.Exchange, m.link(o.Exchange)
 	switch {
 	case l.carried:
-	case x.Principal() != 0, !x.CredentialsKept(), carriesKey(x, m.cards.Before(x)):
-		l.carried, l.login = true, nil
+	case !x.CredentialsKept():
+		l.carry()
 	case x.Endpoint == nil || !o.RefusesCredentials():
 	case l.login == nil:
 		l.login = &Login{Count: 1, first: x.WithoutBodies(), at: x.RequestPlace()}
@@ -22,6 +22,16 @@ func (m *Memory) login(o *analysis.Observation) {
 		l.login.Count++
 	}
 }
+
+// carried remembers that a request has credentials, whether or not it is answered.
+func (m *Memory) carried(x *analysis.Exchange) {
+	if x.Principal() != 0 || carriesKey(x, m.cards.Before(x)) {
+		m.link(x).carry()
+	}
+}
+
+// carry takes that a request had credentials, or may have had some.
+func (l *link) carry() { l.carried, l.login = true, nil }
 
 // carriesKey reports whether a request has an API key by a scheme of one of the cards.
 func carriesKey(x *analysis.Exchange, cards []*card.Card) bool {

@@ -18,6 +18,7 @@ const (
 type Memory struct {
 	cards   *card.Memory
 	led     *recent.Map[led, *Redirect] // by client, and where it is led
+	visits  *recent.Map[led, uint64]    // when a client last came to a URL: Brief.Opened
 	origins *recent.Map[string, *origin]
 	ways    *recent.Map[way, string] // why the last exchange got no answer; "" if it got one
 	links   *recent.Map[analysis.Link, *link]
@@ -31,7 +32,7 @@ type way struct {
 
 // An origin is a scheme, host and port of an agent, and whether anybody is there.
 type origin struct {
-	answered analysis.Moment    // when its last answer was complete
+	answered analysis.Moment    // when its last answer was complete, or broke off
 	met      bool               // a connection to it was made: it was there
 	broken   bool               // the last answer was a failure of the server
 	attempts int                // that failed since, and began after that

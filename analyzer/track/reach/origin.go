@@ -92,7 +92,11 @@ func (m *Memory) done(o *analysis.Observation) {
 		*at = origin{answered: at.answered, met: true, agent: at.agent}
 	default: // a program accepted the connection, and the request may have crashed it
 		met := at.met || why != analysis.TooLate
-		*at = origin{answered: at.answered, met: met, agent: at.agent, attempts: 1, first: x.RequestPlace()}
+		there := at.answered
+		if why != analysis.TooLate {
+			there = o.Moment()
+		}
+		*at = origin{answered: there, met: met, agent: at.agent, attempts: 1, first: x.RequestPlace()}
 	}
 }
 

@@ -28,6 +28,9 @@ func (m *Memory) redirected(o *analysis.Observation) {
 		known.Count++
 		return
 	}
+	if last, ok := m.visits.Get(key); ok && last > x.Opened {
+		return // the client has come while the answer was on its way
+	}
 	m.led.Put(key, &Redirect{
 		Status: x.Response.Status, Location: location, Count: 1, Past: !back, Declared: len(m.cards.Before(x)) > 0,
 		first: x.WithoutBodies(), dialects: o.Dialects,
@@ -36,11 +39,9 @@ func (m *Memory) redirected(o *analysis.Observation) {
 
 // came takes that a client has come to where a redirect led it.
 func (m *Memory) came(p *analysis.Pass) {
-	if m.led.Len() == 0 {
-		return
-	}
 	x := p.Exchange
 	key := led{x.Link.Client, address.Exact(x.Origin, x.Path)}
+	m.visits.Put(key, x.Opened)
 	r, ok := m.led.Get(key)
 	if !ok || r.first.Seq >= x.Seq {
 		return

@@ -21,6 +21,7 @@ var Tracker = &analysis.Tracker{
 		return &Memory{
 			cards:   s.State(card.Tracker).(*card.Memory),
 			led:     recent.New[led, *Redirect](maxOrigins),
+			visits:  recent.New[led, uint64](maxOrigins),
 			origins: recent.New[string, *origin](maxOrigins),
 			ways:    recent.New[way, string](maxOrigins),
 			links:   recent.New[analysis.Link, *link](maxLinks),
@@ -36,6 +37,7 @@ func (m *Memory) Take(p *analysis.Pass) {
 	switch p.Kind {
 	case analysis.RequestRead:
 		m.came(p)
+		m.carried(p.Exchange)
 	case analysis.AnswerDone:
 		m.answered(p.Observation)
 		m.login(p.Observation)

@@ -91,6 +91,9 @@ func (m *Memory) settle(p *analysis.Pass) {
 	}
 	lost := make(map[string]bool) // by origin
 	for _, t := range m.tasks.All() {
+		if _, told := m.strange.Get(t.ID); told {
+			continue
+		}
 		if c := t.accepted; c != nil {
 			if len(c.Lost) > 0 {
 				c.Again, lost[c.exchange.Origin] = lost[c.exchange.Origin], true

@@ -9,15 +9,17 @@ import (
 
 // Tracker remembers the tasks that were seen.
 var Tracker = &analysis.Tracker{
-	Name:  "task",
-	Doc:   "the states and contexts in which tasks were seen, and the messages that were sent to them",
-	On:    analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen | analysis.CaptureDone,
+	Name: "task",
+	Doc:  "the states and contexts in which tasks were seen, and the messages that were sent to them",
+	On: analysis.RequestRead | analysis.RequestDone | analysis.TaskSeen | analysis.WebhookSeen |
+		analysis.CaptureDone,
 	Makes: analysis.CancelSettled,
 	New: func(s *analysis.Setup) analysis.State {
 		return &Memory{
-			tasks: analysis.RecentByTask[*Task](maxTasks),
-			named: analysis.NewSlot[*Task](s),
-			retry: analysis.NewSlot[bool](s),
+			tasks:   analysis.RecentByTask[*Task](maxTasks),
+			strange: recent.New[string, struct{}](maxTasks),
+			named:   analysis.NewSlot[*Task](s),
+			retry:   analysis.NewSlot[bool](s),
 		}
 	},
 }
@@ -27,9 +29,10 @@ func Of(p *analysis.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of tasks. It also tells the engine which messages were sent to them.
 type Memory struct {
-	tasks *recent.Map[analysis.TaskKey, *Task]
-	named analysis.Slot[*Task]
-	retry analysis.Slot[bool]
+	tasks   *recent.Map[analysis.TaskKey, *Task]
+	strange *recent.Map[string, struct{}] // ids of tasks of which a notification told that may be of any agent
+	named   analysis.Slot[*Task]
+	retry   analysis.Slot[bool]
 }
 
 // Take implements analysis.State.
@@ -47,6 +50,10 @@ func (m *Memory) Take(p *analysis.Pass) {
 		}
 	case analysis.TaskSeen:
 		m.see(p.Observation)
+	case analysis.WebhookSeen:
+		if x.Agent == "" && x.Call.TaskID != "" {
+			m.strange.Put(x.Call.TaskID, struct{}{})
+		}
 	case analysis.CaptureDone:
 		m.settle(p)
 	}

@@ -40,11 +40,12 @@ func Mismatched(p *analysis.Pass) bool {
 }
 
 // wasTurnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came
-// in another dialect.
+// in another dialect, which a card offers. Without a card, an agent that answers a call in another dialect has understood
+// it, and gives the wrong answer.
 func wasTurnedAway(p *analysis.Pass) bool {
 	if p.Answer.Err == nil {
 		got := p.Answer.Payload.Dialects
-		return !got.Empty() && got.Intersect(p.Exchange.Spoken()).Empty()
+		return !p.Exchange.Endpoint.Declared.Empty() && !got.Empty() && got.Intersect(p.Exchange.Spoken()).Empty()
 	}
 	return reach.NotUnderstood(p.Observation)
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/rules/internal/rule"
@@ -171,13 +172,14 @@ work continues at someone's cost.`,
 	Fix: `Cancel the task before you answer, and answer with the canceled task. If it cannot be canceled now, answer
 TaskNotCancelableError (-32002).`,
 	Silent: `Tasks that were seen canceled, failed or rejected at any later time: an agent may cancel after it has answered.
-An answer with a task that has ended by itself; tasks that had ended before; a task that was canceled and is at work
-again, which state-terminal-immutable reports; records from which anything is missing. It is reported when the recording
-ends.`,
+An answer with a task that has ended by itself; a task that completed within 2 seconds of the answer, where nothing that
+began later shows it; tasks that had ended before; tasks of which a notification tells that may be of another agent; a task
+that was canceled and is at work again, which state-terminal-immutable reports; records from which anything is missing. It
+is reported when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		c := task.CancelOf(p)
 		p.Applied()
-		if !c.Answer.State.Known() || c.Answer.State.Terminal() || p.Task != nil && p.Task.State != a2a.Completed {
+		if !c.Answer.State.Known() || c.Answer.State.Terminal() || p.Task != nil && !completedLater(c, p.Task) {
 			return
 		}
 		p.Report(p.Place,
@@ -186,6 +188,16 @@ ends.`,
 			"expected the canceled task, or TaskNotCancelableError (-32002)")
 	},
 }
+
+// completedLater reports whether a task has surely worked on after the answer to a cancellation, and completed.
+func completedLater(c *task.Cancel, ended *analysis.TaskObservation) bool {
+	if ended.State != a2a.Completed {
+		return false
+	}
+	return c.After != nil || !c.Answer.At.IsZero() && ended.At.Sub(c.Answer.At) > cancelTakes
+}
+
+const cancelTakes = 2 * time.Second // that an answer to a cancellation may be older than its arrival
 
 // cancelAftermath says what was seen of a task around a cancellation that did not cancel it.
 func cancelAftermath(c *task.Cancel) string {

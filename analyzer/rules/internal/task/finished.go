@@ -115,15 +115,16 @@ var stateSendTerminalIgnored = &analysis.Rule{
 refuses. This agent answers with the task as it was. The client takes the old result for the answer to its new message.`,
 	Fix: `Work on the message, or answer with an error, such as -32009 (InvalidTaskStateError) in 0.1. Start a new task for
 more work: it is right in every version.`,
-	Silent: `Versions since 0.2.4, which state-send-terminal-rejected judges; a task that is at work again, which
-state-terminal-immutable-early reports; a message that was sent to the task before (a retry); answers in which the status,
+	Silent: `Versions since 0.2.4, and those that may be, which state-send-terminal-rejected judges; a task
+that is at work again, which state-terminal-immutable-early reports; a message that was sent to the task before (a retry); answers in which the status,
 the artifacts or the history show anything new; a task without a timestamp of which only an update showed the end; tasks
 whose end was not fully delivered before the request began.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		ended := task.Of(p).EndedBefore(x)
 		if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil ||
-			p.Kind == analysis.EventSeen && !rule.OpensStream(p) || rule.RestartSeverity(p) != analysis.Note {
+			p.Kind == analysis.EventSeen && !rule.OpensStream(p) || rule.RestartSeverity(p) != analysis.Note ||
+			x.Call.Dialects.Has(a2a.V0_3) && len(card.Of(p).Versions(x)) == 0 { // it may be of a version that forbids it
 			return
 		}
 		p.Applied()

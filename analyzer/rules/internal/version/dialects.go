@@ -42,8 +42,9 @@ each side speaks, and how the same request is written in the version of the agen
 	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's
 version: the message names the method or path to send instead. An agent can offer both: one interface entry for each
 version. For a card, ask at the path that the message names; an agent can serve its card at both.`,
-	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no
-card names and where nothing else succeeded; dialects that cannot be told apart; refusals that may have another cause,
+	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; the client of a call
+that succeeds at a URL that no card names, in whatever version the answer is; URLs that no card names and where nothing else
+succeeded; dialects that cannot be told apart; refusals that may have another cause,
 such as an unknown task. It is said once for each URL, version and client: as a warning, and only as a note where the
 agent answers VersionNotSupportedError, since clients may try versions in turn. If no call of the client has succeeded
 when the recording ends, it becomes an error. A card that is not where the client asks is reported

@@ -72,8 +72,8 @@ var cardGuarded = &analysis.Rule{
 know how. Details that are not for everybody belong into the extended card.`,
 	Fix: `Exempt the card's well-known path from authentication in the agent, or in the gateway in front of it, and move private
 details into the extended card. If the whole card has to stay private, tell clients how to authenticate.`,
-	Silent: `Cards that a client got from the same URL later, with or without credentials; the extended card. The finding is a
-note, since the specification lets agents protect a card, and comes at the end of the recording.`,
+	Silent: `Cards that a client got from the same URL later or meanwhile, with or without credentials; the extended
+card. The finding is a note, since the specification lets agents protect a card, and comes at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {

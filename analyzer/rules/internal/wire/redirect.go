@@ -24,8 +24,8 @@ slash at the end. Many A2A clients do not follow redirects, and for them the cal
 requests for each call.`,
 	Fix: `Answer at the URL that the card names, or put the URL that answers into the card. Turn "trailing slash" redirects
 off, or register the route with and without the slash. Configure the client to follow redirects.`,
-	Silent: `Redirects that the client follows, and redirects to other hosts, where the recording does not show whether the
-client followed. Nobody is at fault if no card names the URL that was asked. Of several redirects to one URL the first is
+	Silent: `Redirects that the client follows, or whose target it asked meanwhile, and redirects to other hosts,
+where the recording does not show whether the client followed. Nobody is at fault if no card names the URL that was asked. Of several redirects to one URL the first is
 reported, at the end of the recording.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.AnswerSeen {
