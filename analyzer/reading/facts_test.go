@@ -81,6 +81,30 @@ func TestFactsOfErrorsAndCards(t *testing.T) {
 	}
 }
 
+// Where several values come instead of a stream, all of them are read.
+func TestFactsOfManyValues(t *testing.T) {
+	const first = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
+	const last = `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":` +
+		`{"state":"TASK_STATE_COMPLETED"}}}}`
+	stream := strings.Replace(enginetest.Send, "SendMessage", "SendStreamingMessage", 1)
+	for name, test := range map[string]struct {
+		asked, answer string
+		states        []string
+	}{
+		"lines":              {stream, first + "\n" + last + "\n", []string{"working", "completed"}},
+		"array":              {stream, "[" + first + "," + last + "]", []string{"working", "completed"}},
+		"array of texts":     {stream, `["a","b"]`, nil},
+		"lines of no stream": {enginetest.Send, first + "\n" + last + "\n", []string{"working"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &enginetest.Conversation{T: t}
+			c.Exchange("planner", test.asked, test.answer)
+			x := must.Get(exchangesOf(t, c).Exchange(t.Context(), 1))(t)
+			expect.Same(t, "states", test.states, reading.Facts{Reading: reading.Read(x)}.Values("state"))
+		})
+	}
+}
+
 // A filter's word is understood in any spelling.
 func TestNormalise(t *testing.T) {
 	tests := []struct{ key, word, want string }{

@@ -59,7 +59,7 @@ func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	switch {
 	case x.Response == nil:
 	case r.Call.A2A():
-		r.response(x.Response)
+		r.response(x)
 	case cardfetch.MayAsk(head, body):
 		r.search(x, head, nil)
 	}
@@ -112,7 +112,7 @@ func (r *Reading) readAnswer(call *a2a.Call, x *capture.Exchange, parsed *captur
 			r.search(x, &head, parsed)
 		}
 	case parsed == nil || parsed.Head == nil || x.Response.Stream:
-		r.response(x.Response)
+		r.response(x)
 	case len(parsed.Text) > 0:
 		r.body(parsed)
 	}
@@ -126,18 +126,22 @@ func (r *Reading) request() {
 	}
 }
 
-func (r *Reading) response(res *capture.Response) {
+func (r *Reading) response(x *capture.Exchange) {
+	res := x.Response
 	head := capture.ParseResponseHead(res.Head)
 	overGRPC := r.Call.Binding == a2a.GRPC
 	var status grpc.Status
 	var told bool
 	if overGRPC {
-		status, told = res.GRPCStatus()
+		status, told = statusOf(x, &head)
 	}
 	single := overGRPC && !r.Call.Streams
 	for i := range res.Events {
 		e := &res.Events[i]
 		fields := e.Fields()
+		if !overGRPC && !fields.HasData && e.Dropped == 0 {
+			r.values(a2a.BareValues(e.Raw))
+		}
 		if e.K == 0 || !fields.HasData || single && (!told || status.Code != grpc.OK) { // the trailer says whether it counts
 			continue
 		}
@@ -164,6 +168,27 @@ func (r *Reading) body(p *capture.Parsed) {
 	}
 	a := a2a.ReadAnswer(&r.Call, p.Head.Status, p.Head.Fields.MediaType(), doc)
 	r.answer(&a)
+	values, _ := r.Call.Values(p.Head.Status, p.Text, doc)
+	r.values(values)
+}
+
+// values notes what values show that stand where events are due.
+func (r *Reading) values(values []a2a.Doc) {
+	for i := range values {
+		a := a2a.ReadEvent(&r.Call, &values[i])
+		r.answer(&a)
+	}
+}
+
+// statusOf returns how a call over gRPC came out, and whether its answer says so: in the trailer, or in the head of an
+// answer without messages. Other programs may list trailers among the fields of the head.
+func statusOf(x *capture.Exchange, head *capture.Head) (grpc.Status, bool) {
+	messages := len(x.Response.Events)
+	if capture.Foreign(x.ID) {
+		messages = 0
+	}
+	trailer, _ := capture.ParseFields(x.Response.Trailer)
+	return capture.GRPCStatusIn(trailer, head.Fields, messages)
 }
 
 // answer notes what an answer or an event holds and returns the state that it shows, if any.

@@ -209,6 +209,24 @@ func (e *SideEnd) String() string {
 // Left reports whether the side took nothing more from then on.
 func (e *SideEnd) Left() bool { return e.How == EndClose || e.How == EndReset }
 
+// Duration returns how long an exchange took that was closed at an offset, with a fault or nil: until this side had ended
+// its part, if the client did so and that broke the exchange. What came after that came to nobody.
+func (e *SideEnd) Duration(closed time.Duration, fault *TransportFault) time.Duration {
+	if fault != nil && e.Side == "client" && fault.Side == e.Side && e.At >= 0 {
+		return min(e.At, closed)
+	}
+	return closed
+}
+
+// Took returns how long the exchange took; NotKnown while it is open, or if nobody saw the end.
+func (x *Exchange) Took() time.Duration {
+	took := x.Ended
+	for i := range x.Ends {
+		took = x.Ends[i].Duration(took, x.Fault)
+	}
+	return took
+}
+
 // withSideEnd returns ends with one more, which replaces what was known of its side.
 func withSideEnd(ends []SideEnd, e SideEnd) []SideEnd {
 	for i := range ends {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -32,8 +33,8 @@ var matters = [...][]string{
 }
 
 // Blames reports whether the error of a refused call is surely about a matter: its text names that and no other, or it
-// names none and the request asks for nothing else that an agent may refuse.
-func Blames(o *analysis.Observation, matter Matter) bool {
+// names none and the request asks for nothing else that an agent may refuse. Cards are those that came before the call.
+func Blames(o *analysis.Observation, cards []*card.Card, matter Matter) bool {
 	text := strings.ToLower(o.Answer.Err.Message)
 	text = strings.ReplaceAll(text, strings.ToLower(o.Exchange.Call.Method), "")
 	if matter == ExtendedCard {
@@ -48,7 +49,7 @@ func Blames(o *analysis.Observation, matter Matter) bool {
 			named = true
 		}
 	}
-	return named || !asksForMore(o.Exchange, matter)
+	return named || !asksForMore(o.Exchange, cards, matter)
 }
 
 // Names reports whether the text of an error names one of the matters.
@@ -62,16 +63,11 @@ func names(text string, m Matter) bool {
 }
 
 // asksForMore reports whether a request asks for something besides a matter that an agent may refuse.
-func asksForMore(x *analysis.Exchange, matter Matter) bool {
+func asksForMore(x *analysis.Exchange, cards []*card.Card, matter Matter) bool {
 	if x.Call.PushConfig.Exists() && matter != PushConfig {
 		return true
 	}
-	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
-		if x.Request.Fields.Has(name) {
-			return true
-		}
-	}
-	if x.Call.Message.Get("extensions").Len() > 0 {
+	if asksForForeign(x, cards) {
 		return true
 	}
 	configuration := x.Call.Params.Get("configuration")
@@ -80,6 +76,36 @@ func asksForMore(x *analysis.Exchange, matter Matter) bool {
 			if !isText(mode.Text()) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// asksForForeign reports whether a request asks for an extension that no card declares. An agent does not refuse one that
+// it declares.
+func asksForForeign(x *analysis.Exchange, cards []*card.Card) bool {
+	foreign := func(uri string) bool {
+		return !slices.ContainsFunc(cards, func(c *card.Card) bool {
+			for declared := range c.Extensions() {
+				if declared.URI() == uri {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
+		for _, value := range x.Request.Fields.Values(name) {
+			for uri := range strings.SplitSeq(value, ",") {
+				if uri = strings.TrimSpace(uri); uri != "" && foreign(uri) {
+					return true
+				}
+			}
+		}
+	}
+	for _, v := range x.Call.Message.Get("extensions").Elems() {
+		if foreign(v.Text()) {
+			return true
 		}
 	}
 	return false

@@ -135,7 +135,7 @@ func (m *Memory) refusedStream(o *analysis.Observation) {
 	switch o.Answer.Err.Name {
 	case a2a.MethodNotFound, a2a.StreamingNotSupported:
 	case a2a.UnsupportedOperation:
-		if !Blames(o, Streaming) {
+		if !Blames(o, m.cards.Before(x), Streaming) {
 			return
 		}
 	default:

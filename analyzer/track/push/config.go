@@ -14,7 +14,8 @@ func newConfig(x *analysis.Exchange) *Config {
 		ID: x.Call.ConfigID, TaskID: x.Call.TaskID,
 		URL: asked.URL(), Token: asked.Token(), Credentials: asked.Credentials(), Schemes: asked.Schemes(),
 		Exchange: x.Keep(), Place: x.RequestPlace().Body(),
-		address: address.Of(asked.URL()), callbackOrigin: x.CallbackOrigin, alone: x.Call.Operation == a2a.CreatePushConfig,
+		agent: x.Agent, tenant: x.Tenant, address: address.Of(asked.URL()),
+		callbackOrigin: x.CallbackOrigin, alone: x.Call.Operation == a2a.CreatePushConfig,
 	}
 }
 

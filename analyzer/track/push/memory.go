@@ -49,6 +49,7 @@ type Config struct {
 	Active      bool            // since then the task was seen neither ended nor in a state that says nothing
 	DeleteAsked bool            // somebody asked to delete it
 
+	agent, tenant  string // that was asked
 	address        string // of the URL
 	callbackOrigin string // where its notifications come: see Exchange.CallbackOrigin
 	alone          bool   // it did not come with a message

@@ -112,7 +112,7 @@ func (h *webhook) usersOf(x *analysis.Exchange) []webhookUser {
 }
 
 // sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
-// only one that is known to have the task.
+// only one that is known to have the task, if each of the others has named its own.
 func (m *Memory) sender(h *webhook, x *analysis.Exchange) (webhookUser, bool) {
 	users, task := h.usersOf(x), x.Call.TaskID
 	if m.missed && x.Sender == "" {
@@ -127,10 +127,18 @@ func (m *Memory) sender(h *webhook, x *analysis.Exchange) (webhookUser, bool) {
 			found = append(found, u)
 		}
 	}
-	if len(found) != 1 || len(h.users) >= maxUsers {
+	if len(found) != 1 || len(h.users) >= maxUsers || h.lost || h.othersMayHave(found[0]) {
 		return webhookUser{}, false
 	}
 	return found[0], true
+}
+
+// othersMayHave reports whether another agent was given the webhook along with a message and has not named the task yet,
+// which may have the same id as that of the user.
+func (h *webhook) othersMayHave(user webhookUser) bool {
+	return slices.ContainsFunc(h.expected, func(c *Config) bool {
+		return !c.decided && c.TaskID == "" && (c.agent != user.agent || c.tenant != user.tenant)
+	})
 }
 
 // taskIDOf returns the id of the task that a payload is about; empty if it names none.

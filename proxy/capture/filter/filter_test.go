@@ -356,3 +356,33 @@ func TestMatchOfLittle(t *testing.T) {
 		t.Error("the nil filter does not match")
 	}
 }
+
+// An exchange that its client broke took as long as the client stayed, and so did its silence.
+func TestDurationForClientThatLeft(t *testing.T) {
+	left := &capture.TransportFault{Kind: "client-left", Side: "client"}
+	ends := func(side string, at time.Duration) []capture.SideEnd {
+		return []capture.SideEnd{{Side: side, How: capture.EndClose, At: at}}
+	}
+	for name, test := range map[string]struct {
+		fault *capture.TransportFault
+		ends  []capture.SideEnd
+		want  string // what matches
+	}{
+		"client left":          {left, ends("client", 500*time.Millisecond), "dur:500ms gap:500ms"},
+		"client left, no time": {left, ends("client", capture.NotKnown), "dur:3s gap:3s"},
+		"client left, no end":  {left, nil, "dur:3s gap:3s"},
+		"no fault":             {nil, ends("client", 500*time.Millisecond), "dur:3s gap:3s"},
+		"agent broke it":       {&capture.TransportFault{Side: "agent"}, ends("agent", 500*time.Millisecond), "dur:3s gap:3s"},
+		"recorder broke it":    {&capture.TransportFault{Side: "proxy"}, ends("client", 500*time.Millisecond), "dur:3s gap:3s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := &capture.Exchange{
+				State: capture.StateClosed, Ended: 3 * time.Second, Fault: test.fault, Ends: test.ends,
+				Request: capture.Request{Body: capture.Body{At: capture.NotKnown}},
+			}
+			if f := must.Get(Parse(test.want))(t); !f.Match(x, nil) {
+				t.Errorf("%q does not match", test.want)
+			}
+		})
+	}
+}

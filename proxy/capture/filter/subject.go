@@ -222,13 +222,15 @@ func (s *subject) status() []int64 {
 }
 
 func (s *subject) duration() []int64 {
-	if s.x.Ended < 0 {
+	took := s.x.Took()
+	if took < 0 {
 		return nil
 	}
-	return []int64{int64(s.x.Ended)}
+	return []int64{int64(took)}
 }
 
-// gap is the longest time in which nothing arrived, counted between the ends of what did.
+// gap is the longest time in which nothing arrived, counted between the ends of what did. It is no longer than the
+// exchange took.
 func (s *subject) gap() []int64 {
 	if s.outline != nil {
 		if s.outline.Gap < 0 {
@@ -249,7 +251,11 @@ func (s *subject) gap() []int64 {
 		return nil
 	}
 	slices.Sort(offsets) // an answer may overtake its request
-	return []int64{int64(longestGap(offsets))}
+	gap := longestGap(offsets)
+	if took := s.x.Took(); took >= 0 {
+		gap = min(gap, took)
+	}
+	return []int64{int64(gap)}
 }
 
 // sizes are the sizes of the two bodies. Of one that is still passing it is what has passed.

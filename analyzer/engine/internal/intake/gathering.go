@@ -121,14 +121,12 @@ func (g *gathering) step(s *capture.Step) {
 func (g *gathering) mayStream() bool { return g.Binding != a2a.GRPC || g.Operation.Streams() }
 
 func (g *gathering) close(s *capture.Step, c *capture.Closed) {
-	g.Fault, g.Took, g.Life = c.Fault, s.Offset, capture.StateClosed
+	g.Fault, g.Life = c.Fault, capture.StateClosed
 	if c.Interrupted {
 		g.Took, g.Life = capture.NotKnown, capture.StateInterrupted
 		return
 	}
-	if c.Fault != nil && c.Fault.Side == g.client.Side && g.client.At >= 0 && g.client.At < s.Offset {
-		g.Took = g.client.At // what came after that came to nobody
-	}
+	g.Took = g.client.Duration(s.Offset, c.Fault)
 	g.Cut = g.Cut || !g.whole.request || g.Status > 0 && !g.whole.response
 }
 

@@ -147,7 +147,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 		in.cut()
 		return
 	}
-	values, count := valuesOf(x, body, doc)
+	values, count := x.Call.Values(x.Response.Status, body, doc)
 	ob.read.Values = count
 	ob.takeAnswer(in, s, &ob.read, x.ResponsePlace().Body(), body)
 	ob.takeValues(in, s, values)
@@ -205,8 +205,8 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	ob.counter.Counts.Events++
 	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
 	in.lastK = raw.K
-	if raw.Dropped == 0 {
-		values := bareValues(ev)
+	if raw.Dropped == 0 && !ev.Fields.HasData && ev.Message == nil {
+		values := a2a.BareValues(ev.Raw)
 		x.Stream.Bare += len(values)
 		ob.takeValues(in, s, values)
 	}

@@ -123,8 +123,8 @@ declare for this URL. Calls about a known task, unless the same client sees it a
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
 declared path of an interface where other calls succeed, and over gRPC only UNIMPLEMENTED does. Agents of 0.1 that stream
 at an address of their own. UnsupportedOperationError whose text names something else, such as push notifications,
-extensions or credentials; or that names nothing, where the request also asks for push notifications, an extension or an
-output mode.`,
+extensions or credentials; or that names nothing, where the request also asks for push notifications, an output mode that is
+no text, or an extension that the card does not declare.`,
 	Check: func(p *analysis.Pass) {
 		if p.Kind == analysis.TaskSeen {
 			reportRefusedSubscription(p)
@@ -191,7 +191,7 @@ func refusedAsUnknown(p *analysis.Pass) bool {
 	}
 	switch p.Answer.Err.Name {
 	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
-		if p.Answer.Err.Name == a2a.UnsupportedOperation && !answer.Blames(p.Observation, answer.Streaming) {
+		if p.Answer.Err.Name == a2a.UnsupportedOperation && !blames(p, answer.Streaming) {
 			return false
 		}
 		return p.Exchange.Response.Status != 401 && p.Exchange.Response.Status != 403
@@ -253,7 +253,8 @@ does not know it. A client that logged in to see more gets nothing, and no hint 
 or serve the operation. If the card is not configured yet, the error is -32007.`,
 	Silent: `Agents whose card was not seen, or whose cards disagree; versions that the card does not
 declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification; errors
-whose text names something else, such as credentials or extensions. HTTP statuses 404, 405 and 501 count only for the
+whose text names something else, such as credentials or extensions, or that names nothing, where the request asks for an
+extension that the card does not declare. HTTP statuses 404, 405 and 501 count only for the
 declared path of an interface where other calls succeed.`,
 	Check: func(p *analysis.Pass) {
 		card := extendedFlag(p, true)
@@ -266,7 +267,7 @@ declared path of an interface where other calls succeed.`,
 			return
 		}
 		if status := p.Exchange.Response.Status; status != 401 && status != 403 &&
-			(failure.Name != a2a.UnsupportedOperation || answer.Blames(p.Observation, answer.ExtendedCard)) {
+			(failure.Name != a2a.UnsupportedOperation || blames(p, answer.ExtendedCard)) {
 			p.Report(p.Place.At(failure.Pointer),
 				fmt.Sprintf("the extended card is refused with %s, and the card at %s advertises it", failure, card.Place),
 				"expected the agent to do what its card says")
@@ -288,6 +289,11 @@ func extendedFlag(p *analysis.Pass, offered bool) *card.Card {
 		last = c
 	}
 	return last
+}
+
+// blames reports whether the error of a refused call is surely about a matter.
+func blames(p *analysis.Pass, matter answer.Matter) bool {
+	return answer.Blames(p.Observation, card.Of(p).Before(p.Exchange), matter)
 }
 
 // declared reports whether cards declare what the request speaks for its URL.

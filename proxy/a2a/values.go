@@ -1,0 +1,55 @@
+package a2a
+
+import "bytes"
+
+// maxValues bounds the values of one answer that are read in place of events. Of more the last one is read, too.
+const maxValues = 1000
+
+// Values returns the JSON values of an answer to the call that holds several where an event stream is due: JSON Lines, or
+// the elements of an array. The first of JSON Lines is the answer itself and is not among them. Count includes it. Doc is
+// what the body was parsed to.
+func (c *Call) Values(status int, body []byte, doc *Doc) (values []Doc, count int) {
+	if !c.Streams || c.Batch != nil || status < 200 || status >= 300 {
+		return nil, 0
+	}
+	add := func(one Doc) {
+		if count++; len(values) < maxValues {
+			values = append(values, one)
+		} else {
+			values[maxValues-1] = one
+		}
+	}
+	switch {
+	case doc.Trailing:
+		for one := range Sequence(body) {
+			if count == 0 {
+				count++
+				continue
+			}
+			add(one)
+		}
+	case doc.Root.Kind() == Array:
+		for _, v := range doc.Root.Elems() {
+			if v.Kind() != Object {
+				return nil, 0
+			}
+			add(Doc{Root: v, InvalidUTF8: -1})
+		}
+	}
+	return values, count
+}
+
+// BareValues returns the JSON values in the lines of an event that has no data: lines without a field name, which are no
+// part of the format of events.
+func BareValues(raw []byte) (values []Doc) {
+	raw = bytes.TrimLeft(raw, "\xef\xbb\xbf \t\r\n")
+	if !bytes.HasPrefix(raw, []byte("{")) && !bytes.HasPrefix(raw, []byte("[")) {
+		return nil
+	}
+	for one := range Sequence(raw) {
+		if values = append(values, one); len(values) == maxValues {
+			break
+		}
+	}
+	return values
+}
