@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "f2a7117733f929d1"
+const code = "c45b01fe49b62105"
