@@ -77,11 +77,11 @@ func (a *Agent) serveGRPC(w http.ResponseWriter, r *http.Request, m grpc.Method)
 			a.hooks.Answer(c, out)
 		}
 		text, err := message(codec, out.Body)
+		out.WriteHead(w)
 		if err == nil {
 			if out.More != nil {
 				text = grpc.AppendFrame(nil, slices.Concat(text[grpc.PrefixSize:], out.More))
 			}
-			out.WriteHead(w)
 			w.Write(text) // an error means that the client has left
 		}
 		endGRPC(w, r.Context(), out, err)

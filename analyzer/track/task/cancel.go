@@ -65,10 +65,19 @@ func (c *Cancel) follow(o *analysis.Observation) {
 	c.find(o)
 }
 
-// find drops the members of the metadata that an answer or event about the task shows: by name, or by a text.
+// find drops the members of the metadata that an answer or event about the task shows: by name, or by a text. Metadata
+// of the task that is no object has room for none, and all of them are dropped.
 func (c *Cancel) find(o *analysis.Observation) {
 	if len(c.Lost) == 0 || o.Doc == nil {
 		return
+	}
+	if o.Answer != nil && o.Answer.Payload.Kind == a2a.TaskPayload {
+		switch o.Answer.Payload.Value.Get("metadata").Kind() {
+		case a2a.Absent, a2a.Null, a2a.Object:
+		default:
+			c.Lost, c.values = nil, nil
+			return
+		}
 	}
 	shown := o.Doc.Root.Raw()
 	n := 0

@@ -227,8 +227,8 @@ of the canceled task says that. No version asks an agent to keep it. But those w
 it there, and the conformance suites of the SDKs ask for it.`,
 	Fix: `Copy the metadata of the request into the metadata of the task when you cancel it.`,
 	Silent: `Members that an answer or event about the task shows anywhere, at any later time, by their name or by their
-text; members for extensions, whose names are URIs, and for tracing; cancellations that fail or do not cancel the task;
-records from which anything is missing. It is reported once for each agent, when the recording ends.`,
+text; members for extensions, whose names are URIs, and for tracing; tasks whose metadata is not an object;
+cancellations that fail or do not cancel the task; records from which anything is missing. It is reported once for each agent, when the recording ends.`,
 	Check: func(p *analysis.Pass) {
 		c := task.CancelOf(p)
 		if !c.Told || p.Task == nil || p.Task.State != a2a.Canceled {

@@ -17,13 +17,21 @@ var finishedFaults = []AgentFault{
 	of(everyTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
 	{
 		Slug: "state-unknown-task-known", agents: withTask,
-		Also: []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
-		Doc:  "Reading any task says that it is not found.",
-		hooks: onAdmit(func(c *wire.Call) *model.Failure {
-			if c.Op != model.GetTask {
-				return nil
-			}
-			return model.TaskNotFound(c.Request.TaskID)
+		// the client goes on with it, which is taken, and cancels it
+		Also: []string{"req-taskid-exists", "id-denied-accepted", "state-lookup-differs"},
+		Doc:  "Reading any task says that it is not found, and lists are empty.",
+		hooks: always(wire.Hooks{
+			Admit: func(c *wire.Call) *model.Failure {
+				if c.Op != model.GetTask {
+					return nil
+				}
+				return model.TaskNotFound(c.Request.TaskID)
+			},
+			Reply: func(_ *wire.Call, r *model.Reply) {
+				if r.Page != nil {
+					r.Page.Tasks, r.Page.Total, r.Page.Next = nil, 0, ""
+				}
+			},
 		}),
 	},
 	of(only03, "state-send-terminal-rejected", "A message to a task that has ended is answered with that task.",
