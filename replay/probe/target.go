@@ -132,7 +132,7 @@ var errNotRead = errors.New("no card was read")
 // answered reports whether an error of readCard means that somebody answered, if not with a card.
 func answered(err error) bool {
 	var refused *client.Error
-	return errors.Is(err, errNotRead) || errors.As(err, &refused) || strings.Contains(err.Error(), "read the card at")
+	return errors.Is(err, errNotRead) || errors.As(err, &refused) || errors.Is(err, client.ErrNotACard)
 }
 
 // choose takes one interface of each protocol that is wanted, the card's first.

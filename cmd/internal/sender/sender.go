@@ -22,20 +22,18 @@ import (
 
 // Run sends a message to an agent, or asks it about tasks, and prints the answer.
 func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
-	if err := cli.CheckScheme(args[0]); err != nil {
-		return err
-	}
 	d, err := e.Dialer(&o.Reach)
 	if err != nil {
 		return err
 	}
 	s, err := o.Flags.Setup(e.World(d), args[0])
 	if err == nil {
-		err = o.check(args)
+		err = cmp.Or(cli.CheckScheme(s.Mask.Text(s.URL)), o.check(args))
 	}
 	if err != nil {
 		return cli.AsUsage(err)
 	}
+	s.Options.Stay = !o.FollowCard
 	if o.Fault != "" {
 		s.Options.Break = fault.Named(o.Fault)
 	}
@@ -114,7 +112,6 @@ func (o *Options) run(
 	if o.Profile {
 		return printProfile(ctx, e, s, o.Format, o.ProfileFrom)
 	}
-	s.Options.Stay = !o.FollowCard
 	c, noCard, err := s.Connect(ctx)
 	switch {
 	case errors.Is(err, fault.ErrUnknown):
@@ -124,6 +121,10 @@ func (o *Options) run(
 			"or --follow-card", s.URL, err)
 	case errors.Is(err, client.ErrPrivate):
 		return fmt.Errorf("send to %s: %w; give that as URL, or name it with --credentials-to", s.URL, err)
+	}
+	var refused *client.Error
+	if errors.As(err, &refused) || errors.Is(err, client.ErrNotACard) {
+		return fmt.Errorf("send to %s: %w; to use the URL as that of an interface, add --no-card", s.URL, err)
 	}
 	if err != nil {
 		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
