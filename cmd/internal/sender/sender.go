@@ -168,7 +168,7 @@ func (o *Options) compile() error {
 		return err
 	}
 	if o.transform, err = prompt.NewTransform(program); err != nil {
-		return fmt.Errorf("--transform: %w", err)
+		return fmt.Errorf("--transform: %w; write %s", err, jqProgram)
 	}
 	o.Output = cmp.Or(o.Output, "text")
 	return nil
