@@ -34,6 +34,9 @@ func (s *service) perform(ctx context.Context, c *wire.Call) (model.Reply, *mode
 		f = s.hooks.Admit(c)
 	}
 	if f == nil {
+		f = s.lacking(c.Op)
+	}
+	if f == nil {
 		f = s.admitTenant(c.Request)
 	}
 	if f == nil {
