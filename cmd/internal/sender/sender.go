@@ -122,12 +122,8 @@ func (o *Options) run(
 	case errors.Is(err, client.ErrPrivate):
 		return fmt.Errorf("send to %s: %w; give that as URL, or name it with --credentials-to", s.URL, err)
 	}
-	var refused *client.Error
-	if errors.As(err, &refused) || errors.Is(err, client.ErrNotACard) {
-		return fmt.Errorf("send to %s: %w; to use the URL as that of an interface, add --no-card", s.URL, err)
-	}
 	if err != nil {
-		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
+		return fmt.Errorf("send to %s: %w; %s", s.URL, err, nextStep(err))
 	}
 	defer c.Close()
 	if noCard != nil {
@@ -156,6 +152,18 @@ func (o *Options) run(
 		defer sender.receiver.Close()
 	}
 	return sender.converse(ctx, build, text)
+}
+
+// nextStep says what to do about an agent whose card cannot be had.
+func nextStep(err error) string {
+	var refused *client.Error
+	switch {
+	case errors.As(err, &refused) && refused.Unauthorized():
+		return "give credentials with --auth, or if only the card needs them, add --no-card"
+	case refused != nil, errors.Is(err, client.ErrNotACard):
+		return "to use the URL as that of an interface, add --no-card"
+	}
+	return "check that the agent, or the tap in front of it, listens there"
 }
 
 // compile reads the program of --transform, which needs an output that it can make.
