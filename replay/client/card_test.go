@@ -172,7 +172,7 @@ func TestGivenAddress(t *testing.T) {
 			}
 			_, err := Connect(t.Context(), server.URL+"/given", Options{Prefer: []Protocol{REST10}})
 			if tt.name == "the origin's names it" {
-				expect.ErrorHas(t, "another interface of the card", "offers A2A 1.0 JSONRPC", err)
+				expect.ErrorHas(t, "another interface of the card", "offers A2A 1.0 JSONRPC; none of it is A2A 1.0 HTTP+JSON; the card at", err)
 			}
 		})
 	}

@@ -173,6 +173,9 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	}
 	endpoint, err := card.Choose(o.Prefer...)
 	if err != nil {
+		if fromOrigin {
+			err = fmt.Errorf("%w; the card at %s may have other addresses for that", err, card.URL)
+		}
 		return nil, fmt.Errorf("connect to %s: %w", agent, err)
 	}
 	if o.private() && !o.Trusts(agent, endpoint.URL) {
