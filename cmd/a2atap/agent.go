@@ -50,15 +50,17 @@ of the address; legacy, if it is among them, has the root and the card there. Th
 	f.StringVar(&o.WebhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) in addition to the "+
 		"system's; needs --push")
 	f.DurationVar(&o.Step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
-	f.StringVar(&o.Auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
-		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY, query:NAME=KEY or oauth2:CLIENT:SECRET (for which "+
-		"the agent gives tokens at /oauth/token below its URL); "+cli.SecretHelp+", as a whole or only TOKEN, PASSWORD, KEY "+
-		"and SECRET")
+	f.StringArrayVar(&o.Auth, "auth", nil, "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
+		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY, query:NAME=KEY, oauth2:CLIENT:SECRET (for which "+
+		"the agent gives tokens at /oauth/token below its URL) or jwt:FILE (for JSON Web Tokens that a key of the JWK Set in "+
+		"FILE signed); "+cli.SecretHelp+", as a whole or only TOKEN, PASSWORD, KEY and SECRET; repeatable, for users of whom "+
+		"none sees the tasks of another")
 	f.StringVar(&o.Store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
 		"the agent (default in memory)")
 	f.StringArrayVar(&o.Tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
 		"agents of A2A 1.0")
-	f.IntVar(&o.MaxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")
+	f.IntVar(&o.MaxTasks, "max-tasks", 0, "refuse to make a task while `N` have not ended, of each tenant and "+
+		"user if there are several")
 	f.DurationVar(&o.Delay, "delay", 0, "wait `D` before each answer but the card")
 	f.StringVar(&o.ReadyFile, "ready-file", "",
 		"write NAME URL to `FILE` once the agent is listening, a line for each agent")

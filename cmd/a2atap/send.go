@@ -15,8 +15,8 @@ func newSend(e cli.Env) *cobra.Command {
 		Use:   "send URL [TEXT]",
 		Short: "Send one message as a client and print the answer",
 		Long: `Send reads the agent card at URL (an agent's, a tap's, or the card's own; a2a:URL too), sends one message,
-and prints the answer. Where there is no card, URL is taken for that of an HTTP+JSON interface. If TEXT is -, it is read
-from standard input.
+and prints the answer. If that address has no card, URL is that of an HTTP+JSON interface; a card elsewhere on the host
+is used only if it names URL. If TEXT is -, it is read from standard input.
 
 A task that is not complete at once is polled until it has ended or waits for its client; a stream that is cut before
 that is polled too. --stream prints each event as it arrives. --output text prints one final text and nothing else: that

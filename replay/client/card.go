@@ -211,47 +211,84 @@ func join(in []Protocol) string {
 	return strings.Join(names, ", ")
 }
 
-// cardURLs returns where the card of an agent may be: at the URL itself if it names a card, else beneath it, else at
-// its origin, under the present name and the one up to 0.2, which comes first if only what has that is wanted.
-func cardURLs(agent string, prefer []Protocol) ([]string, error) {
+// cardURLs returns where the card of an agent may be: at the URL itself if it names a card, else beneath it, under the
+// present name and the one up to 0.2, which comes first if only what has that is wanted. The origin's are separate: a
+// card there may be another agent's.
+func cardURLs(agent string, prefer []Protocol) (own, origin []string, err error) {
 	u, err := url.Parse(agent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("it must begin with http:// or https://")
+		return nil, nil, errors.New("it must begin with http:// or https://")
 	}
 	if strings.HasSuffix(u.Path, ".json") {
-		return []string{agent}, nil
+		return []string{agent}, nil, nil
 	}
-	u.RawQuery, u.Fragment = "", ""
 	names := []string{"agent-card.json", "agent.json"}
 	if len(prefer) > 0 && !slices.ContainsFunc(prefer, func(p Protocol) bool { return !p.clientNamesTasks() }) {
 		slices.Reverse(names)
 	}
-	var urls []string
-	for _, base := range []*url.URL{u, {Scheme: u.Scheme, Host: u.Host}} {
+	below := func(base *url.URL) (urls []string) {
 		for _, name := range names {
-			if at := base.JoinPath(".well-known", name).String(); !slices.Contains(urls, at) {
-				urls = append(urls, at)
-			}
+			urls = append(urls, base.JoinPath(".well-known", name).String())
 		}
+		return urls
 	}
-	return urls, nil
+	u.RawQuery, u.Fragment = "", ""
+	if strings.Trim(u.Path, "/") == "" {
+		return below(u), nil, nil
+	}
+	return below(u), below(&url.URL{Scheme: u.Scheme, Host: u.Host}), nil
 }
 
-// ErrNoCard says that an agent answers and has no card at any of the usual places. Discover and Connect return it,
-// wrapped.
+// ErrNoCard says that an agent answers and has no card at its address. Discover and Connect return it, wrapped.
 var ErrNoCard = errors.New("there is none")
 
-// Discover finds and reads the public card of the agent at a URL, which may be the card's own.
+// ErrNotACard says that something other than a card was served where a card belongs. Discover and Connect return it,
+// wrapped.
+var ErrNotACard = errors.New("it is not a card")
+
+// Discover finds and reads the public card of the agent at a URL, which may be the card's own. A card at the origin of
+// the URL is the agent's only if the URL has none and the card names the URL as an interface; any other card there is
+// a suggestion in the error.
 func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
-	urls, err := cardURLs(agent, o.Prefer)
+	card, _, err := discover(ctx, agent, o)
+	return card, err
+}
+
+// discover also reports whether the card is the origin's.
+func discover(ctx context.Context, agent string, o Options) (card *Card, fromOrigin bool, err error) {
+	fail := func(err error) (*Card, bool, error) {
+		return nil, false, fmt.Errorf("find the card of %s: %w", agent, err)
+	}
+	own, origin, err := cardURLs(agent, o.Prefer)
 	if err != nil {
-		return nil, fmt.Errorf("find the card of %s: %w", agent, err)
+		return fail(err)
 	}
 	h := newHTTP(o, false)
 	defer h.client.CloseIdleConnections()
+	if card, err = h.firstCard(ctx, own); err == nil {
+		return card, false, nil
+	}
+	var refused *Error
+	if len(origin) == 0 || !errors.As(err, &refused) && !errors.Is(err, ErrNotACard) {
+		return fail(err)
+	}
+	other, otherErr := h.firstCard(ctx, origin)
+	switch {
+	case otherErr != nil:
+		return fail(err)
+	case errors.Is(err, ErrNoCard) && len(other.interfacesAt(agent)) > 0:
+		return other, true, nil
+	}
+	root, _, _ := strings.Cut(origin[0], "/.well-known/")
+	return fail(fmt.Errorf("%w; the card at %s is for another address: to use that agent, give %s", err, other.URL, root))
+}
+
+// firstCard reads the first card that is served at one of the URLs. It fails with the first error, and with ErrNoCard
+// if all answers say that there is none.
+func (h *httpClient) firstCard(ctx context.Context, urls []string) (*Card, error) {
 	var first error
 	missing := 0
 	for _, at := range urls {
@@ -259,9 +296,7 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 		if err == nil {
 			return card, nil
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		var refused *Error
 		if !errors.As(err, &refused) {
 			break // nobody there, or no card: looking elsewhere would hide it
@@ -272,9 +307,21 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 		}
 	}
 	if missing == len(urls) {
-		return nil, fmt.Errorf("find the card of %s: %w: %w", agent, ErrNoCard, first)
+		return nil, fmt.Errorf("%w: %w", ErrNoCard, first)
 	}
-	return nil, fmt.Errorf("find the card of %s: %w", agent, first)
+	return nil, first
+}
+
+// interfacesAt returns the interfaces whose URL is the given one.
+func (c *Card) interfacesAt(given string) []Interface {
+	return slices.DeleteFunc(slices.Clone(c.Interfaces), func(i Interface) bool { return !sameURL(i.URL, given) })
+}
+
+// sameURL reports whether two URLs lead to one path at one address.
+func sameURL(a, b string) bool {
+	u, err := url.Parse(a)
+	v, err2 := url.Parse(b)
+	return err == nil && err2 == nil && sameAddress(u, v) && strings.TrimRight(u.Path, "/") == strings.TrimRight(v.Path, "/")
 }
 
 // card reads the card at one URL.
@@ -294,7 +341,7 @@ func (h *httpClient) card(ctx context.Context, at string) (*Card, error) {
 	}
 	card, err := decodeCard(body, at)
 	if err != nil {
-		return nil, fmt.Errorf("read the card at %s: %w", at, err)
+		return nil, fmt.Errorf("read the card at %s: %w: %w", at, ErrNotACard, err)
 	}
 	return card, nil
 }

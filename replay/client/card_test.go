@@ -1,7 +1,9 @@
 package client
 
 import (
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -66,8 +68,8 @@ func TestDiscover(t *testing.T) {
 			[]string{"/x/.well-known/agent-card.json", "/x/.well-known/agent.json"},
 		},
 		{
-			"at the origin", "/x?y=z", "/.well-known/agent-card.json",
-			[]string{"/x/.well-known/agent-card.json", "/x/.well-known/agent.json", "/.well-known/agent-card.json"},
+			"at the origin", "/old?y=z", "/.well-known/agent-card.json",
+			[]string{"/old/.well-known/agent-card.json", "/old/.well-known/agent.json", "/.well-known/agent-card.json"},
 		},
 		{"the card itself", "/my/card.json", "/my/card.json", []string{"/my/card.json"}},
 		{"nowhere", "", "", []string{"/.well-known/agent-card.json", "/.well-known/agent.json"}},
@@ -107,6 +109,73 @@ func TestDiscover(t *testing.T) {
 	a := agent(t, reply(200, "application/json", `[]`))
 	expect.ErrorHas(t, "",
 		"read the card at "+a.url+"/.well-known/agent-card.json", expect.Err(Discover(t.Context(), a.url, Options{})))
+}
+
+// S2-M3, S2-E1: the given address is the one that is asked. A card elsewhere on the host serves it only by naming it;
+// any other is a suggestion.
+func TestGivenAddress(t *testing.T) {
+	const named, other = `{"name":"N","supportedInterfaces":[
+		{"url":"/other","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},
+		{"url":"/given/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`, hybridCard
+	missing := reply(404, "text/plain", "404 page not found")
+	card := func(text string) http.HandlerFunc { return reply(200, "application/json", text) }
+	const suggestion = "/.well-known/agent-card.json is for another address: to use that agent, give http://"
+	for _, tt := range []struct {
+		name          string
+		below, origin http.HandlerFunc
+		want, not     string // in the error; empty for none
+		noCard        bool
+	}{
+		{name: "own card", below: card(named), origin: card(other)},
+		{name: "the origin's names it", below: missing, origin: card(named)},
+		{name: "no card", below: missing, origin: card(other), want: suggestion, noCard: true},
+		{name: "gone", below: reply(410, "", ""), origin: card(other), want: suggestion, noCard: true},
+		{name: "none anywhere", below: missing, origin: missing, want: "HTTP 404", not: "to use that agent", noCard: true},
+		{name: "503", below: reply(503, "", ""), origin: card(other), want: "HTTP 503"},
+		{name: "503 and named", below: reply(503, "", ""), origin: card(named), want: "HTTP 503"},
+		{name: "401", below: reply(401, "", ""), origin: card(other), want: suggestion},
+		{name: "a page", below: reply(200, "text/html", "<html>"), origin: card(other), want: suggestion},
+		{name: "half a card", below: card(`{"name":`), origin: card(other), want: "it is not a card"},
+		{
+			name: "a redirect to the origin's", origin: card(named),
+			below: func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "/.well-known/agent-card.json", http.StatusFound)
+			},
+		},
+		{
+			name: "a redirect in a circle", origin: card(other), want: "HTTP 302",
+			below: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) },
+		},
+		{
+			name: "cut", origin: card(other), want: "EOF", not: "to use that agent",
+			below: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.HandleFunc("/given/", tt.below)
+			mux.HandleFunc("/.well-known/", tt.origin)
+			server := httptest.NewServer(mux)
+			defer server.Close()
+			for _, given := range []string{"/given", "/given/", "/given?x=y"} {
+				c, err := Connect(t.Context(), server.URL+given, Options{Prefer: []Protocol{JSONRPC10, REST10}})
+				switch {
+				case tt.want == "":
+					must.Do(t, err)
+					expect.Equal(t, given, server.URL+"/given", c.Endpoint().URL)
+				default:
+					expect.ErrorHas(t, given, tt.want, err)
+					if tt.not != "" && strings.Contains(err.Error(), tt.not) || errors.Is(err, ErrNoCard) != tt.noCard {
+						t.Errorf("%s: got %v", given, err)
+					}
+				}
+			}
+			_, err := Connect(t.Context(), server.URL+"/given", Options{Prefer: []Protocol{REST10}})
+			if tt.name == "the origin's names it" {
+				expect.ErrorHas(t, "another interface of the card", "offers A2A 1.0 JSONRPC; none of it is A2A 1.0 HTTP+JSON; the card at", err)
+			}
+		})
+	}
 }
 
 // A card with members of wrong types is of use as far as the others go.

@@ -153,12 +153,18 @@ type Client struct {
 	http     *httpClient
 }
 
-// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. It is
-// an error if that is elsewhere and credentials would go along: see [Options].CredentialsTo.
+// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives. If the
+// card is the origin's, it chooses among the interfaces at the URL. It is an error if the interface is elsewhere and
+// credentials would go along: see [Options].CredentialsTo.
 func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
-	card, err := Discover(ctx, agent, o)
+	card, fromOrigin, err := discover(ctx, agent, o)
 	if err != nil {
 		return nil, err
+	}
+	if fromOrigin {
+		here := *card
+		here.Interfaces = card.interfacesAt(agent)
+		card = &here
 	}
 	if o.Stay {
 		if card, err = card.At(agent); err != nil {
@@ -167,6 +173,9 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	}
 	endpoint, err := card.Choose(o.Prefer...)
 	if err != nil {
+		if fromOrigin {
+			err = fmt.Errorf("%w; the card at %s may have other addresses for that", err, card.URL)
+		}
 		return nil, fmt.Errorf("connect to %s: %w", agent, err)
 	}
 	if o.private() && !o.Trusts(agent, endpoint.URL) {

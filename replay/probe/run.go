@@ -215,7 +215,7 @@ func (r *runner) target(path string) *target {
 	if path != "" {
 		at = agentURL(at, path, r.opts.Scenarios)
 	}
-	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape, webhooks: &r.webhooks}
+	t := &target{url: at, opts: r.opts, tape: r.tape, webhooks: &r.webhooks}
 	t.transport = &live.Transport{
 		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, Dialer: r.opts.Dialer,
 		Limits: r.opts.Client.Limits,

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"a2atap/proxy/spelling"
@@ -18,7 +21,6 @@ import (
 // An Agent is a reference agent, ready to serve. It is safe for concurrent use.
 type Agent struct {
 	service
-	ctx     context.Context // ends when the agent is closed
 	stop    context.CancelFunc
 	started time.Time
 }
@@ -56,7 +58,7 @@ func New(name string, opts Options) (*Agent, error) {
 	opts = opts.withDefaults()
 	a := &Agent{
 		service: service{
-			profile: p, opts: opts, hooks: h, served: served, given: given, engines: make(map[string]*engine.Engine),
+			profile: p, opts: opts, hooks: h, served: served, given: given, engines: make(map[party]*engine.Engine),
 		},
 		started: opts.Now(),
 	}
@@ -65,15 +67,11 @@ func New(name string, opts Options) (*Agent, error) {
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for _, tenant := range served.Tenants {
-		e := engine.New(a.ctx, engine.Options{
-			StepTime: opts.StepTime, CancelWait: opts.CancelWait, MaxTasks: opts.MaxTasks, Moves: p.moves,
-			NoStatuses: given != nil && !given.Statuses, Store: opts.Store, WebhookRoots: opts.WebhookRoots,
-			Edit: h.Deliver, Log: opts.Log, Now: opts.Now, NewID: opts.NewID,
-		})
-		a.engines[tenant] = e
-		if err := e.Restore(a.owner(tenant), a.skillNamed); err != nil {
-			a.Close()
-			return nil, err
+		for _, user := range opts.Auth.Users() {
+			if _, err := a.engineFor(party{tenant, user}); err != nil {
+				a.Close()
+				return nil, err
+			}
 		}
 	}
 	return a, nil
@@ -95,7 +93,10 @@ func (a *Agent) Path() string {
 // agent is the caller's to shut down.
 func (a *Agent) Close() {
 	a.stop()
-	for _, e := range a.engines {
+	a.mu.Lock()
+	engines := slices.Collect(maps.Values(a.engines))
+	a.mu.Unlock()
+	for _, e := range engines {
 		e.Close()
 	}
 }
@@ -117,14 +118,6 @@ func (a *Agent) base(r *http.Request) string {
 		scheme = "https"
 	}
 	return scheme + "://" + r.Host + a.Path()
-}
-
-// owner names what belongs to a tenant of the agent in a store.
-func (s *service) owner(tenant string) string {
-	if tenant == "" {
-		return s.profile.name
-	}
-	return s.profile.name + "/" + tenant
 }
 
 // skillNamed returns the skill of that name; nil if the agent does not have it.
@@ -153,7 +146,10 @@ type service struct {
 	profile *profile
 	opts    Options
 	hooks   wire.Hooks
-	served  *cards.Subject            // what cards say of the agent
-	given   *cards.Given              // nil if the card is the agent's own
-	engines map[string]*engine.Engine // by tenant; that of an agent without tenants by the empty name
+	served  *cards.Subject  // what cards say of the agent
+	given   *cards.Given    // nil if the card is the agent's own
+	ctx     context.Context // ends when the agent is closed
+
+	mu      sync.Mutex // guards engines
+	engines map[party]*engine.Engine
 }

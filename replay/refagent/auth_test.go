@@ -1,13 +1,21 @@
 package refagent_test
 
 import (
+	"errors"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
+	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
+	"a2atap/replay/prompt"
 	"a2atap/replay/refagent"
+	"a2atap/replay/refagent/filestore"
 )
 
 // authDeclared returns what the card of an agent says.
@@ -102,6 +110,82 @@ func TestAuth(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Users with credentials of their own see no tasks but their own, over every protocol; neither does a restart change
+// that.
+func TestUsersAreApart(t *testing.T) {
+	links := append(slices.Clone(specLinks), link{"spec01", client.JSONRPC01}, link{"legacy", client.Early})
+	for _, l := range links {
+		t.Run(l.String(), func(t *testing.T) {
+			store := must.Get(filestore.Open(filepath.Join(t.TempDir(), "tasks")))(t)
+			t.Cleanup(func() { store.Close() })
+			options := refagent.Options{
+				Push: true, MaxTasks: 1, Store: store, StepTime: time.Millisecond,
+				Auth: &refagent.Credentials{
+					Scheme: refagent.BearerAuth, Secret: "alice",
+					Others: []refagent.Credentials{{Scheme: refagent.BearerAuth, Secret: "bob"}, {
+						Scheme: refagent.BearerAuth, Verify: func(token string, _ time.Time) (string, error) {
+							if name, ok := strings.CutPrefix(token, "jwt-"); ok {
+								return name, nil
+							}
+							return "", errors.New("not a token")
+						},
+					}},
+				},
+			}
+			url := ""
+			as := func(token string) *client.Client {
+				o := client.Options{ProtoJSON: l.agent == "spec03-proto", Token: token}
+				return agenttest.Connect(t, strings.TrimSuffix(url+"/"+l.agent, "/legacy"), l.protocol, o)
+			}
+			url = serve(t, l.agent, l.with(options))
+			ctx := t.Context()
+			tasks := map[string]string{}
+			users := []string{"alice", "bob", "jwt-carol", "jwt-dave"}
+			for _, user := range users {
+				a, err := prompt.Ask(ctx, as(user), client.Text("multi-turn"),
+					prompt.Options{Interval: time.Millisecond, PollTimeout: must.Patience})
+				must.Do(t, err)
+				tasks[user] = a.Task.ID
+			}
+			_, err := as("mallory").Get(ctx, tasks["alice"], nil)
+			expect.ErrorHas(t, "a stranger", "Unauthorized", err)
+			for range 2 {
+				for _, user := range users {
+					c := as(user)
+					for owner, id := range tasks {
+						t.Run(user+" asks for "+owner, func(t *testing.T) {
+							_, err := c.Get(ctx, id, nil)
+							if user == owner {
+								must.Do(t, err)
+								return
+							}
+							m := client.Text("done")
+							m.TaskID = id
+							_, cancel := c.Cancel(ctx, id, nil)
+							_, list := c.GetPush(ctx, id, "c")
+							errs := []error{err, cancel, list}
+							if l.protocol != client.Early && l.protocol != client.JSONRPC01 { // there it makes a task of that id
+								_, send := c.Send(ctx, m, client.SendOptions{})
+								errs = append(errs, send, lastError(c.Subscribe(ctx, id)))
+							}
+							for _, err := range errs {
+								checkRefusal(t, err, -32001)
+							}
+						})
+					}
+					if l.protocol.Version == "1.0" {
+						page := must.Get(c.List(ctx, client.ListOptions{}))(t)
+						if len(page.Tasks) != 1 || page.Tasks[0].ID != tasks[user] {
+							t.Errorf("%s lists %+v", user, page.Tasks)
+						}
+					}
+				}
+				url = serve(t, l.agent, l.with(options)) // again, with the same store
+			}
+		})
 	}
 }
 

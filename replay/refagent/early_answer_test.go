@@ -102,7 +102,7 @@ var earlyAnswers = []struct {
 		want: []string{`"result":\{"id":"t1",.*"status":\{"state":"canceled"`},
 	},
 	{
-		rows: "S4-3.4 S4-I6", opts: refagent.Options{MaxTasks: 1}, before: canceled[:1], request: legacySends("t2", "x"),
+		rows: "S4-3.4 S4-I6", opts: refagent.Options{MaxTasks: 1}, before: []string{legacySends("t1", "task-cancel")}, request: legacySends("t2", "x"),
 		status: 200, want: []string{`"code":-32003`},
 	},
 	{

@@ -1,10 +1,16 @@
 package refagent_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"a2atap/proxy/expect"
+	"a2atap/proxy/must"
+	"a2atap/replay/client"
+	"a2atap/replay/internal/agenttest"
+	"a2atap/replay/prompt"
 	"a2atap/replay/refagent"
 )
 
@@ -26,18 +32,45 @@ func firstTask(agent string) string {
 	return "POST /" + agent + jsonHeader + rpc("1", "message/send", message03("task-failure"))
 }
 
-// Every agent takes no more tasks than it was told; one that makes none has no limit.
+// S4-I6: every agent works on no more tasks at a time than it was told. A task that ends frees its place, however it
+// ends; one that waits for its client does not. The agent that makes none has no limit.
 func TestMaxTasksOfEveryAgent(t *testing.T) {
-	for _, agent := range refagent.Names() {
-		origin := serve(t, agent, refagent.Options{MaxTasks: 1})
-		if body := bodyOf(t, origin, firstTask(agent)); strings.Contains(body, `"error"`) {
-			t.Errorf("%s: the first is refused: %s", agent, body)
-		}
-		second := strings.ReplaceAll(firstTask(agent), `"t1"`, `"t2"`)
-		body := bodyOf(t, origin, second)
-		if full := strings.Contains(body, "has 1 tasks and takes no more"); full == (agent == "echo") {
-			t.Errorf("%s: the second gets %s", agent, body)
-		}
+	links := append(slices.Clone(specLinks), link{"spec01", client.JSONRPC01}, link{"legacy", client.Early},
+		link{"echo", client.JSONRPC10})
+	for _, l := range links {
+		t.Run(l.String(), func(t *testing.T) {
+			url := serve(t, l.agent, l.with(refagent.Options{MaxTasks: 2, StepTime: time.Millisecond})) + "/" + l.agent
+			c := agenttest.Connect(t, strings.TrimSuffix(url, "/legacy"), l.protocol,
+				client.Options{ProtoJSON: l.agent == "spec03-proto"})
+			ask := func(text string) (*client.Task, error) {
+				a, err := prompt.Ask(t.Context(), c, client.Text(text),
+					prompt.Options{Interval: time.Millisecond, PollTimeout: must.Patience})
+				if err != nil {
+					return nil, err
+				}
+				return a.Task, nil
+			}
+			for range 3 {
+				must.Get(ask("task-lifecycle"))(t)
+				must.Get(ask("task-failure"))(t)
+			}
+			waiting := must.Get(ask("multi-turn"))(t)
+			must.Get(ask("multi-turn"))(t)
+			for range 2 {
+				_, err := ask("task-lifecycle")
+				if l.agent == "echo" {
+					must.Do(t, err)
+					return
+				}
+				expect.ErrorHas(t, "with two that wait", "has 2 tasks that have not ended", err)
+			}
+			must.Get(c.Cancel(t.Context(), waiting.ID, nil))(t)
+			again := must.Get(ask("multi-turn"))(t)
+			expect.Error(t, "with two again", expect.Err(ask("task-lifecycle")))
+			m := client.Text("done")
+			m.TaskID, m.ContextID = again.ID, again.ContextID
+			must.Get(c.Send(t.Context(), m, client.SendOptions{}))(t)
+		})
 	}
 }
 

@@ -108,18 +108,18 @@ func (a *Agent) readGRPC(w http.ResponseWriter, r *http.Request, c *wire.Call, m
 	if f != nil {
 		return f
 	}
-	codec := grpc.Codec{Type: m.Request, Encoding: r.Header.Get("Grpc-Encoding")}
-	read := codec.Read(body)
-	if body == nil || read.Err != nil {
-		return model.Fail(model.CodeInvalidRequest, "The message could not be read")
-	}
-	v, err := jsonvalue.Parse(read.Text)
-	if err != nil {
-		return model.Fail(model.CodeInternal, "Internal error")
-	}
-	params := v.(jsonvalue.Object)
-	c.Request, f = c.Dialect.Decode(op, params)
-	return f
+	return a.decode(c, func() (jsonvalue.Object, *model.Failure) {
+		codec := grpc.Codec{Type: m.Request, Encoding: r.Header.Get("Grpc-Encoding")}
+		read := codec.Read(body)
+		if body == nil || read.Err != nil {
+			return nil, model.Fail(model.CodeInvalidRequest, "The message could not be read")
+		}
+		v, err := jsonvalue.Parse(read.Text)
+		if err != nil {
+			return nil, model.Fail(model.CodeInternal, "Internal error")
+		}
+		return v.(jsonvalue.Object), nil
+	})
 }
 
 // failGRPC answers with a status and its details (A2A 1.0 §10.6), in one block of fields.

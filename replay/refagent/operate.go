@@ -153,10 +153,28 @@ func (s *service) admitParts(parts []model.Part) *model.Failure {
 	return nil
 }
 
-func (s *service) pushConfig(r *model.Request) (model.Reply, *model.Failure) {
-	if !s.opts.Push {
-		return model.Reply{}, model.PushNotSupported()
+// lacking refuses the operations of a capability that the agent does not have, whatever their parameters.
+func (s *service) lacking(op model.Operation) *model.Failure {
+	if op.IsPush() && !s.opts.Push {
+		return model.PushNotSupported()
 	}
+	return nil
+}
+
+// decode reads the parameters of a call, unless the agent lacks what it asks for.
+func (s *service) decode(c *wire.Call, read func() (jsonvalue.Object, *model.Failure)) *model.Failure {
+	if s.lacking(c.Op) != nil {
+		c.Request = &model.Request{Op: c.Op}
+		return nil
+	}
+	params, f := read()
+	if f == nil {
+		c.Request, f = c.Dialect.Decode(c.Op, params)
+	}
+	return f
+}
+
+func (s *service) pushConfig(r *model.Request) (model.Reply, *model.Failure) {
 	switch r.Op {
 	case model.CreatePushConfig:
 		c, f := s.engineOf(r).CreateConfig(r.TaskID, r.Push)

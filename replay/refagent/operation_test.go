@@ -1,10 +1,12 @@
 package refagent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -235,6 +237,50 @@ func TestRefusals(t *testing.T) {
 			client.SendOptions{})
 		checkInvalid(t, err)
 	})
+}
+
+// S3-20: an agent without push notifications says so before it reads the parameters of their operations.
+func TestPushNotSupportedComesFirst(t *testing.T) {
+	spoil := map[string][]func(*client.Outgoing){
+		client.JSONRPC10.Binding: {withParams(`[]`), withParams(`{}`), withParams(`{"id":7,"taskId":[],"task_id":{}}`), withParams(`"x"`)},
+		client.REST10.Binding: {
+			func(o *client.Outgoing) { o.Body = []byte(`{`) },
+			func(o *client.Outgoing) { o.Body, o.URL = []byte(`[7]`), o.URL+"?pageSize=x" },
+			func(o *client.Outgoing) { o.Body = []byte(`{"url":7}`) },
+		},
+		client.GRPC10.Binding: {
+			func(o *client.Outgoing) { o.Body = nil },
+			func(o *client.Outgoing) { o.Body = []byte{0, 0, 0, 0, 1, 0xff} },
+		},
+	}
+	for _, l := range specLinks {
+		for i, edit := range spoil[l.protocol.Binding] {
+			t.Run(fmt.Sprint(l, " ", i), func(t *testing.T) {
+				ctx := t.Context()
+				c := agenttest.Connect(t, serve(t, l.agent, l.with(refagent.Options{}))+"/"+l.agent, l.protocol, client.Options{
+					ProtoJSON: l.agent == "spec03-proto", Edit: func(o *client.Outgoing) {
+						if o.Operation != client.GetCard {
+							edit(o)
+						}
+					},
+				})
+				_, create := c.CreatePush(ctx, client.PushConfig{TaskID: zeroID, ID: "c", URL: "https://example.com/webhook"})
+				_, get := c.GetPush(ctx, zeroID, "c")
+				_, list := c.ListPush(ctx, zeroID)
+				for _, err := range []error{create, get, list, c.DeletePush(ctx, zeroID, "c")} {
+					checkRefusal(t, err, -32003)
+				}
+			})
+		}
+	}
+}
+
+// withParams returns an edit that replaces the parameters of a call over JSON-RPC.
+func withParams(params string) func(*client.Outgoing) {
+	return func(o *client.Outgoing) {
+		before, _, _ := bytes.Cut(o.Body, []byte(`,"params":`))
+		o.Body = slices.Concat(before, []byte(`,"params":`+params+`}`))
+	}
 }
 
 func sendTo(ctx context.Context, c *client.Client, task *client.Task) func() error {

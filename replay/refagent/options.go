@@ -39,8 +39,8 @@ type Options struct {
 	// Tenants are those that an agent of A2A 1.0 serves, each with tasks of its own (§8.3.2); its card has an interface
 	// for each, and requests for others are refused. If there are none, tenants in requests are ignored.
 	Tenants []string
-	// MaxTasks is how many tasks the agent takes, of each tenant if it has any; with as many, it refuses to make another.
-	// 0 means that it forgets the oldest finished ones beyond ten thousand.
+	// MaxTasks is how many tasks may be unfinished at a time, of each tenant and each user if there are any; with as many,
+	// the agent refuses to make another. 0 is no limit. The oldest finished tasks beyond ten thousand are forgotten.
 	MaxTasks int
 	// WebhookRoots are the authorities of webhooks on https; nil are those of the system.
 	WebhookRoots *x509.CertPool

@@ -80,18 +80,14 @@ func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c 
 	if f := a.checkVersion(version(r), true); f != nil {
 		return f
 	}
-	params := query(r.URL.Query())
-	if verb == http.MethodPost {
-		var f *model.Failure
-		if params, f = readObject(w, r); f != nil {
-			return f
+	return a.decode(c, func() (params jsonvalue.Object, f *model.Failure) {
+		if params = query(r.URL.Query()); verb == http.MethodPost {
+			if params, f = readObject(w, r); f != nil {
+				return nil, f
+			}
 		}
-	}
-	params, f := bindTenant(params.Merge(route.bound), tenant)
-	if f == nil {
-		c.Request, f = c.Dialect.Decode(op, params)
-	}
-	return f
+		return bindTenant(params.Merge(route.bound), tenant)
+	})
 }
 
 func allowed(verbs map[string]model.Operation) string {

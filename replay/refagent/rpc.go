@@ -83,12 +83,13 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *wire.Call) *m
 		return model.Fail(model.CodeMethodNotFound, "Method not found: "+envelope.method)
 	}
 	c.Op = op
-	params, ok := envelope.params.(jsonvalue.Object)
-	if !ok && envelope.params != nil {
-		return model.InvalidParam("params", "must be an object")
-	}
-	c.Request, f = c.Dialect.Decode(op, params)
-	return f
+	return a.decode(c, func() (jsonvalue.Object, *model.Failure) {
+		params, ok := envelope.params.(jsonvalue.Object)
+		if !ok && envelope.params != nil {
+			return nil, model.InvalidParam("params", "must be an object")
+		}
+		return params, nil
+	})
 }
 
 // An envelope is a JSON-RPC request object.

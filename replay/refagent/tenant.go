@@ -51,5 +51,43 @@ func (s *service) admitTenant(r *model.Request) *model.Failure {
 	return nil
 }
 
-// engineOf returns the engine that has the tasks of a request's tenant, which was admitted.
-func (s *service) engineOf(r *model.Request) *engine.Engine { return s.engines[r.Tenant] }
+// A party is who has tasks of its own: a user of a tenant. Either may be empty.
+type party struct{ tenant, user string }
+
+// engineOf returns the engine that has the tasks of a request's tenant and user, which were admitted.
+func (s *service) engineOf(r *model.Request) *engine.Engine {
+	e, err := s.engineFor(party{r.Tenant, r.User})
+	if err != nil {
+		s.opts.Log(err.Error())
+	}
+	return e
+}
+
+// engineFor returns the engine of a party, which is made when it is first asked for. An error says that its stored
+// tasks cannot be read.
+func (s *service) engineFor(p party) (*engine.Engine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.engines[p]; e != nil {
+		return e, nil
+	}
+	e := engine.New(s.ctx, engine.Options{
+		StepTime: s.opts.StepTime, CancelWait: s.opts.CancelWait, MaxTasks: s.opts.MaxTasks, Moves: s.profile.moves,
+		NoStatuses: s.given != nil && !s.given.Statuses, Store: s.opts.Store, WebhookRoots: s.opts.WebhookRoots,
+		Edit: s.hooks.Deliver, Log: s.opts.Log, Now: s.opts.Now, NewID: s.opts.NewID,
+	})
+	s.engines[p] = e
+	return e, e.Restore(s.owner(p), s.skillNamed)
+}
+
+// owner names what belongs to a party in a store.
+func (s *service) owner(p party) string {
+	name := s.profile.name
+	if p.tenant != "" {
+		name += "/" + p.tenant
+	}
+	if p.user != "" {
+		name += "//" + p.user // no tenant begins with a slash
+	}
+	return name
+}

@@ -31,7 +31,7 @@ func TestTenantsAreApart(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			origin := serve(t, "spec", refagent.Options{Tenants: []string{"acme", "b c"}, MaxTasks: 1})
 			acme := agenttest.Connect(t, origin+"/spec", p, client.Options{})
-			got := must.Get(acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{}))(t)
+			got := must.Get(acme.Send(t.Context(), client.Text("multi-turn x"), client.SendOptions{}))(t)
 			if _, err := acme.Get(t.Context(), got.Task.ID, nil); err != nil {
 				t.Errorf("the tenant's own task: %v", err)
 			}
@@ -43,11 +43,11 @@ func TestTenantsAreApart(t *testing.T) {
 				"Task not found", expect.Err(other.Get(t.Context(), got.Task.ID, nil)))
 			expect.ErrorHas(t, "another tenant's task is canceled",
 				"Task not found", expect.Err(other.Cancel(t.Context(), got.Task.ID, nil)))
-			if _, err := other.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{}); err != nil {
+			if _, err := other.Send(t.Context(), client.Text("multi-turn x"), client.SendOptions{}); err != nil {
 				t.Errorf("another tenant's limit holds: %v", err)
 			}
 			expect.Error(t, "the tenant's limit does not hold",
-				expect.Err(acme.Send(t.Context(), client.Text("task-lifecycle x"), client.SendOptions{})))
+				expect.Err(acme.Send(t.Context(), client.Text("multi-turn x"), client.SendOptions{})))
 		})
 	}
 }

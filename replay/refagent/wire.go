@@ -34,6 +34,9 @@ func (s *service) perform(ctx context.Context, c *wire.Call) (model.Reply, *mode
 		f = s.hooks.Admit(c)
 	}
 	if f == nil {
+		f = s.lacking(c.Op)
+	}
+	if f == nil {
 		f = s.admitTenant(c.Request)
 	}
 	if f == nil {
@@ -80,7 +83,7 @@ func (a *Agent) stream(ctx context.Context, w http.ResponseWriter, c *wire.Call,
 		}
 		if e, rest, err = rest.Wait(ctx); err != nil {
 			if a.hooks.Left != nil {
-				a.hooks.Left(a.engines[c.Request.Tenant], s.First)
+				a.hooks.Left(a.engineOf(c.Request), s.First)
 			}
 			return nil
 		}
@@ -182,6 +185,16 @@ func (a *Agent) checkVersion(asked string, unmistakable bool) *model.Failure {
 func (a *Agent) readHeader(into *model.Request, r *http.Request) {
 	into.Authorization, into.Traceparent = r.Header.Get("Authorization"), r.Header.Get("Traceparent")
 	into.Base = a.base(r)
+	into.User, _ = a.userOf(r)
+}
+
+// userOf returns who makes a request; ok is false if it lacks the credentials that the agent asks for.
+func (s *service) userOf(r *http.Request) (user string, ok bool) {
+	c := s.credentials("")
+	if c == nil {
+		return "", true
+	}
+	return c.Brought(r)
 }
 
 func (a *Agent) failREST(w http.ResponseWriter, c *wire.Call, f *model.Failure) {
@@ -235,7 +248,7 @@ func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
 // (A2A 1.0 §8.2), nor does OPTIONS.
 func (a *Agent) authenticate(r *http.Request) *model.Failure {
 	c := a.credentials("")
-	if c == nil || c.Brought(r) {
+	if _, ok := a.userOf(r); ok {
 		return nil
 	}
 	challenge := "Bearer"

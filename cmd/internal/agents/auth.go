@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -13,12 +14,33 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// agentAuth returns the credentials that --auth of an agent asks for; nil if it is empty. The whole may stand
-// elsewhere, or only the secret in it.
-func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
-	if value == "" {
+// agentAuth returns the credentials that --auth of an agent asks for, of one user or of several; nil for none.
+func agentAuth(e cli.Env, values []string) (*refagent.Credentials, error) {
+	var all []refagent.Credentials
+	for _, value := range values {
+		c, err := userAuth(e, value)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			switch {
+			case !all[i].SameKind(c):
+				return nil, cli.Usage("--auth is given for %s and for %s; all users bring the same", &all[i], c)
+			case c.Verify == nil && all[i].User() == c.User():
+				return nil, cli.Usage("--auth is given twice for the same user, or with the same secret")
+			}
+		}
+		all = append(all, *c)
+	}
+	if len(all) == 0 {
 		return nil, nil
 	}
+	all[0].Others = all[1:]
+	return &all[0], nil
+}
+
+// userAuth reads the credentials of one user. The whole may stand elsewhere, or only the secret in it.
+func userAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 	resolve := func(text string) (string, error) { return e.Secret("--auth", text) }
 	if strings.HasPrefix(value, "@") || strings.HasPrefix(value, "env:") {
 		var err error
@@ -47,6 +69,16 @@ func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 		ok = c.Query != ""
 	case "oauth2":
 		c.Scheme = refagent.OAuth2Auth
+	case "jwt":
+		if rest == "" {
+			ok = false
+			break
+		}
+		keys, err := readTokenKeys(strings.TrimPrefix(rest, "@"))
+		c.Scheme, c.Verify = refagent.BearerAuth, func(token string, now time.Time) (string, error) {
+			return verifyToken(keys, token, now)
+		}
+		return &c, err
 	default:
 		ok = false
 	}
@@ -67,8 +99,8 @@ func agentAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 	}
 	c.Secret = rest
 	if !ok || rest == "" || paired && !strings.Contains(rest, ":") {
-		return nil, cli.Usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY, query:NAME=KEY or " +
-			"oauth2:CLIENT:SECRET")
+		return nil, cli.Usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, header:NAME=KEY, query:NAME=KEY, " +
+			"oauth2:CLIENT:SECRET or jwt:FILE")
 	}
 	return &c, nil
 }

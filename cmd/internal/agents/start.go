@@ -22,7 +22,7 @@ type Options struct {
 	Push      bool
 	WebhookCA string
 	Step      time.Duration
-	Auth      string
+	Auth      []string
 	Store     string
 	Tenants   []string
 	MaxTasks  int

@@ -254,7 +254,7 @@ func (c credentials) masks() (masks setup.Masks) {
 	return masks
 }
 
-// credentials reads the flags for each agent of --to, and puts into the options what becomes of them.
+// credentials reads the flags for each agent of --to, renders its URL, and puts both into the options.
 func (o *Options) credentials(e cli.Env, options *replay.Options) (credentials, error) {
 	var agents []setup.Agent
 	if o.other != "" {
@@ -270,9 +270,9 @@ func (o *Options) credentials(e cli.Env, options *replay.Options) (credentials, 
 	options.AuthorizeAgent, options.CredentialsTo = map[string]replay.Authorizer{}, o.Flags.To
 	for i, a := range agents {
 		if a.Name == "" {
-			options.Authorize = list[i].Options.Authorize
+			o.other, options.Authorize = list[i].URL, list[i].Options.Authorize
 		} else {
-			options.AuthorizeAgent[a.Name] = list[i].Options.Authorize
+			o.named[a.Name], options.AuthorizeAgent[a.Name] = list[i].URL, list[i].Options.Authorize
 		}
 	}
 	return list, nil

@@ -35,8 +35,19 @@ func newMessages(o Options, s *setup.Setup) (*messages, error) {
 	return m, err
 }
 
+const jqProgram = "a program in jq, such as .task.artifacts[0].parts[0].text, not JavaScript or Python"
+
+// contents says what flags that take a file read in it.
+var contents = map[string]string{
+	"--transform": jqProgram, "--message": "a JSON object", "--configuration": "a JSON object",
+}
+
 // inline returns the value of a flag, or what is in the file that it names as @FILE.
 func inline(flag, value string) (string, error) {
+	if strings.HasPrefix(value, "file://") {
+		return "", cli.Usage("%s %s: file:// names a file of another tool; write @FILE, whose contents are %s", flag,
+			cli.ShownName(value), contents[flag])
+	}
 	name, ok := strings.CutPrefix(value, "@")
 	if !ok {
 		return value, nil

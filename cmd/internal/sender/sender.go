@@ -22,20 +22,18 @@ import (
 
 // Run sends a message to an agent, or asks it about tasks, and prints the answer.
 func Run(ctx context.Context, e cli.Env, o Options, args []string) error {
-	if err := cli.CheckScheme(args[0]); err != nil {
-		return err
-	}
 	d, err := e.Dialer(&o.Reach)
 	if err != nil {
 		return err
 	}
 	s, err := o.Flags.Setup(e.World(d), args[0])
 	if err == nil {
-		err = o.check(args)
+		err = cmp.Or(cli.CheckScheme(s.Mask.Text(s.URL)), o.check(args))
 	}
 	if err != nil {
 		return cli.AsUsage(err)
 	}
+	s.Options.Stay = !o.FollowCard
 	if o.Fault != "" {
 		s.Options.Break = fault.Named(o.Fault)
 	}
@@ -114,7 +112,6 @@ func (o *Options) run(
 	if o.Profile {
 		return printProfile(ctx, e, s, o.Format, o.ProfileFrom)
 	}
-	s.Options.Stay = !o.FollowCard
 	c, noCard, err := s.Connect(ctx)
 	switch {
 	case errors.Is(err, fault.ErrUnknown):
@@ -126,7 +123,7 @@ func (o *Options) run(
 		return fmt.Errorf("send to %s: %w; give that as URL, or name it with --credentials-to", s.URL, err)
 	}
 	if err != nil {
-		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
+		return fmt.Errorf("send to %s: %w; %s", s.URL, err, nextStep(err))
 	}
 	defer c.Close()
 	if noCard != nil {
@@ -157,6 +154,18 @@ func (o *Options) run(
 	return sender.converse(ctx, build, text)
 }
 
+// nextStep says what to do about an agent whose card cannot be had.
+func nextStep(err error) string {
+	var refused *client.Error
+	switch {
+	case errors.As(err, &refused) && refused.Unauthorized():
+		return "give credentials with --auth, or if only the card needs them, add --no-card"
+	case refused != nil, errors.Is(err, client.ErrNotACard):
+		return "to use the URL as that of an interface, add --no-card"
+	}
+	return "check that the agent, or the tap in front of it, listens there"
+}
+
 // compile reads the program of --transform, which needs an output that it can make.
 func (o *Options) compile() error {
 	if o.Program == "" {
@@ -167,7 +176,7 @@ func (o *Options) compile() error {
 		return err
 	}
 	if o.transform, err = prompt.NewTransform(program); err != nil {
-		return fmt.Errorf("--transform: %w", err)
+		return fmt.Errorf("--transform: %w; write %s", err, jqProgram)
 	}
 	o.Output = cmp.Or(o.Output, "text")
 	return nil

@@ -33,9 +33,47 @@ type Credentials struct {
 	Header string // the field of an API key; empty otherwise
 	Query  string // the query parameter of an API key that is in no field; empty otherwise
 	Secret string // the token, "USER:PASSWORD", the key, or "CLIENT:SECRET"
+	// Verify, if it is not nil, says in place of Secret which user a bearer token is of, or that it is of none.
+	Verify func(token string, now time.Time) (user string, err error)
+	// Others are those of other users, who bring them in the same way. Each user sees no tasks but their own.
+	Others []Credentials
 	// TokenURL is where OAuth 2.0 tokens are given; the agent sets it. Now tells the time to compare their ends with.
 	TokenURL string
 	Now      func() time.Time
+}
+
+// SeparatesUsers reports whether there may be several users.
+func (c *Credentials) SeparatesUsers() bool { return c.Verify != nil || len(c.Others) > 0 }
+
+// Users returns the users that are known before they ask: the empty one if users are not separated.
+func (c *Credentials) Users() (users []string) {
+	if c == nil || !c.SeparatesUsers() {
+		return []string{""}
+	}
+	for _, one := range c.all() {
+		if one.Verify == nil {
+			users = append(users, one.User())
+		}
+	}
+	return users
+}
+
+// all returns the credentials of each user.
+func (c *Credentials) all() []Credentials {
+	list := append([]Credentials{*c}, c.Others...)
+	for i := range list {
+		list[i].Now = c.Now
+	}
+	return list
+}
+
+// User names whom the credentials are of, without the secret.
+func (c *Credentials) User() string {
+	if name, _, ok := strings.Cut(c.Secret, ":"); ok && (c.Scheme == BasicAuth || c.Scheme == OAuth2Auth) {
+		return "user:" + name
+	}
+	sum := sha256.Sum256([]byte(c.Secret))
+	return "key:" + hex.EncodeToString(sum[:8])
 }
 
 // location returns where an API key is, as cards say it, and under which name.
@@ -46,30 +84,48 @@ func (c *Credentials) location() (in, name string) {
 	return "header", c.Header
 }
 
-// Brought compares in a time that does not depend on the secret.
-func (c *Credentials) Brought(r *http.Request) bool {
-	var given string
-	want := c.Secret
-	switch c.Scheme {
-	case APIKeyAuth:
-		in, name := c.location()
-		if given = r.Header.Get(name); in == "query" {
-			given = r.URL.Query().Get(name)
-		}
-	case OAuth2Auth:
-		scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		return strings.EqualFold(scheme, string(BearerAuth)) && c.gave(strings.TrimSpace(rest))
-	default:
-		scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, string(c.Scheme)) {
-			return false
-		}
-		given = strings.TrimSpace(rest)
-		if c.Scheme == BasicAuth {
-			want = base64.StdEncoding.EncodeToString([]byte(want))
+// Brought returns whose credentials a request has; ok is false if it has none of those that are asked for. The user is
+// empty unless users are separated.
+func (c *Credentials) Brought(r *http.Request) (user string, ok bool) {
+	for _, one := range c.all() {
+		if user, ok = one.brought(r); ok {
+			break
 		}
 	}
-	return equal(given, want)
+	if !c.SeparatesUsers() {
+		user = ""
+	}
+	return user, ok
+}
+
+// brought compares in a time that does not depend on the secret.
+func (c *Credentials) brought(r *http.Request) (user string, ok bool) {
+	if c.Scheme == APIKeyAuth {
+		in, name := c.location()
+		given := r.Header.Get(name)
+		if in == "query" {
+			given = r.URL.Query().Get(name)
+		}
+		return c.User(), equal(given, c.Secret)
+	}
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	wanted := c.Scheme
+	if wanted == OAuth2Auth {
+		wanted = BearerAuth
+	}
+	if given = strings.TrimSpace(given); !strings.EqualFold(scheme, string(wanted)) {
+		return "", false
+	}
+	switch {
+	case c.Verify != nil:
+		user, err := c.Verify(given, c.Now())
+		return "token:" + user, err == nil
+	case c.Scheme == OAuth2Auth:
+		return c.User(), c.gave(given)
+	case c.Scheme == BasicAuth:
+		return c.User(), equal(given, base64.StdEncoding.EncodeToString([]byte(c.Secret)))
+	}
+	return c.User(), equal(given, c.Secret)
 }
 
 func equal(given, want string) bool {
@@ -82,11 +138,13 @@ const TokenLife = time.Hour
 
 // Give returns a new token, if that is the client and its secret.
 func (c *Credentials) Give(client, secret string) (token string, ok bool) {
-	if !equal(client+":"+secret, c.Secret) {
-		return "", false
+	for _, one := range c.all() {
+		if equal(client+":"+secret, one.Secret) {
+			text := strconv.FormatInt(c.Now().Add(TokenLife).Unix(), 10) + "." + rand.Text()
+			return text + "." + one.sign(text), true
+		}
 	}
-	text := strconv.FormatInt(c.Now().Add(TokenLife).Unix(), 10) + "." + rand.Text()
-	return text + "." + c.sign(text), true
+	return "", false
 }
 
 // gave reports whether a token is one that Give gave, and still good.
@@ -111,12 +169,21 @@ func (c *Credentials) flows() jsonvalue.Object {
 	return jsonvalue.Object{{"clientCredentials", jsonvalue.Object{{"tokenUrl", c.TokenURL}, {"scopes", jsonvalue.Object{}}}}}
 }
 
+// http returns the scheme of HTTP, as cards of 0.2 to 1.0 have it.
+func (c *Credentials) http() jsonvalue.Object {
+	o := jsonvalue.Object{{"scheme", string(c.Scheme)}}
+	if c.Verify != nil {
+		o = o.With("bearerFormat", "JWT")
+	}
+	return o
+}
+
 // authName is the name of the scheme in cards.
 const authName = "credentials"
 
 // Declare10 declares credentials as A2A 1.0 does (§4.5).
 func Declare10(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
-	scheme := jsonvalue.Object{{"httpAuthSecurityScheme", jsonvalue.Object{{"scheme", string(c.Scheme)}}}}
+	scheme := jsonvalue.Object{{"httpAuthSecurityScheme", c.http()}}
 	switch in, name := c.location(); c.Scheme {
 	case APIKeyAuth:
 		scheme = jsonvalue.Object{{"apiKeySecurityScheme", jsonvalue.Object{{"location", in}, {"name", name}}}}
@@ -134,7 +201,7 @@ func Declare10(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
 
 // Declare03 declares credentials as A2A 0.2 and 0.3 do (0.3 §5.5.3).
 func Declare03(card jsonvalue.Object, c *Credentials) jsonvalue.Object {
-	scheme := jsonvalue.Object{{"type", "http"}, {"scheme", string(c.Scheme)}}
+	scheme := append(jsonvalue.Object{{"type", "http"}}, c.http()...)
 	switch in, name := c.location(); c.Scheme {
 	case APIKeyAuth:
 		scheme = jsonvalue.Object{{"type", "apiKey"}, {"in", in}, {"name", name}}

@@ -13,6 +13,8 @@ import (
 // String says what clients have to bring, without the secret.
 func (c *Credentials) String() string {
 	switch in, name := c.location(); {
+	case c.Verify != nil:
+		return "a JSON Web Token as bearer token"
 	case c.Scheme == BearerAuth:
 		return "a bearer token"
 	case c.Scheme == OAuth2Auth:
@@ -105,7 +107,7 @@ func (c *cardCheck) checkSecurity(
 		if !ok {
 			continue
 		}
-		if given, ok := read(scheme); !ok || c.Auth == nil || !given.same(c.Auth) {
+		if given, ok := read(scheme); !ok || c.Auth == nil || !given.SameKind(c.Auth) {
 			schemes.Complain(m.Name, "is a scheme for other credentials: "+c.asked())
 		}
 	}
@@ -132,8 +134,8 @@ func (c *cardCheck) checkAlternative(r alternative, declared jsonvalue.Object) {
 	}
 }
 
-// same says whether clients bring the same kind of credentials in the same place.
-func (c *Credentials) same(other *Credentials) bool {
+// SameKind reports whether clients bring the same kind of credentials in the same place.
+func (c *Credentials) SameKind(other *Credentials) bool {
 	return c.Scheme == other.Scheme && strings.EqualFold(c.Header, other.Header) && c.Query == other.Query
 }
 

@@ -29,7 +29,7 @@ type Engine struct {
 	step       time.Duration                 // pause between two chunks
 	cancelWait time.Duration                 // how long task-cancel waits to be canceled
 	moves      map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
-	limit      int                           // of tasks; 0 if there is none
+	limit      int                           // of tasks that have not ended; 0 if there is none
 	noStatuses bool                          // tasks do not remember the statuses that they had
 
 	deliverer *deliverer
@@ -109,8 +109,9 @@ type Turn struct {
 func (e *Engine) Start(o Order) (Turn, *model.Failure) {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
-	if e.limit > 0 && len(e.tasks) >= e.limit {
-		return Turn{}, model.Fail(model.CodeStoreFull, "The agent has "+strconv.Itoa(e.limit)+" tasks and takes no more")
+	if e.limit > 0 && e.unfinished() >= e.limit {
+		return Turn{}, model.Fail(model.CodeStoreFull, "The agent has "+strconv.Itoa(e.limit)+
+			" tasks that have not ended, and takes no more until one does")
 	}
 	e.number++
 	r := &record{number: e.number, skill: o.Skill, Tail: model.NewFeed()}
@@ -131,6 +132,16 @@ func (e *Engine) Start(o Order) (Turn, *model.Failure) {
 	t := Turn{First: r.Task, Events: r.Tail, Accepted: r.Task, Rest: r.Tail}
 	e.run(r, o)
 	return t, nil
+}
+
+// unfinished returns how many tasks have not ended. The caller holds the lock.
+func (e *Engine) unfinished() (n int) {
+	for _, r := range e.Order {
+		if !r.Task.Status.State.Terminal() {
+			n++
+		}
+	}
+	return n
 }
 
 // Resume continues a task that waits for the client; the task must exist.

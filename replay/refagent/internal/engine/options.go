@@ -11,7 +11,7 @@ import (
 type Options struct {
 	StepTime     time.Duration                 // pause between two chunks
 	CancelWait   time.Duration                 // how long task-cancel waits to be canceled
-	MaxTasks     int                           // 0 if there is no limit
+	MaxTasks     int                           // that have not ended; 0 if there is no limit
 	Moves        map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
 	NoStatuses   bool                          // tasks do not remember the statuses that they had
 	Store        Store                         // nil if tasks live in memory alone
