@@ -1,6 +1,7 @@
 package judgment
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -75,7 +76,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 	case grpc.IsOwn(s.Target): // of which nothing has to be seen
 	case s.Missing != "":
 		c.Missing = 1
-		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1, Decides: s.InPart})
 	case s.Call:
 	case s.Card:
 		c.Cards, c.Card, c.Unusable = 1, uselessCard(s), s.Unusable
@@ -397,6 +398,11 @@ func (a *Account) Failed() []FailedCalls {
 		a.told.all(a.hasShown, func(f FailedCalls, _ bool) { all.add(f) })
 	}
 	return all.sorted()
+}
+
+// Gap notes a loss in the record of which only the reason is known.
+func (a *Account) Gap(why string) {
+	a.gaps = addGap(a.gaps, NotSeen{What: "traffic", Why: cmp.Or(why, "not recorded"), Count: 1, Decides: true})
 }
 
 // Gaps returns what was not seen.
