@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 )
@@ -68,7 +69,9 @@ func TestGaps(t *testing.T) {
 			expect.Equal(t, "answers were observed", test.answers, answers)
 			expect.Equal(t, "exchanges count as lost", 0, e.Counts().Lost)
 			inPart := 0
-			for _, n := range e.Result().NotSeen {
+			var result judgment.Result
+			e.Observed(&result)
+			for _, n := range result.NotSeen {
 				if n.Decides {
 					inPart += n.Count
 				}
