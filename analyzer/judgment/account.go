@@ -72,7 +72,7 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 		return c
 	case s.Fault != nil && s.Fault.Kind == "unsolicited":
-		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: "the agent sent what answers no request", Exchange: s.Seq, Count: 1})
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: unsolicited(s.Fault), Exchange: s.Seq, Count: 1})
 	case grpc.IsOwn(s.Target): // of which nothing has to be seen
 	case s.Missing != "":
 		c.Missing = 1
@@ -138,6 +138,14 @@ func (a *Account) tasks(c *Calls, s *summary.Summary) {
 	} else {
 		a.changed = append(a.changed, worked)
 	}
+}
+
+// unsolicited says what was sent that belongs to no request.
+func unsolicited(f *capture.TransportFault) string {
+	if f.Side == "agent" {
+		return "the agent sent what answers no request"
+	}
+	return "a client sent what belongs to no request"
 }
 
 // uselessCard says why a client may have been unable to use the card that it asked for.
