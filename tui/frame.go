@@ -212,7 +212,7 @@ func (v *screen) state() (string, style.Style) {
 		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.Judged.Next/max(s.Info.Arrivals, 1), 99)))
 	}
 	if lost := max(s.Info.LostExchanges, s.Judged.Counts.Lost); lost > 0 {
-		words = append(words, text.Plural(lost, "exchange")+" lost")
+		words = append(words, text.Plural(lost, "exchange")+" not recorded")
 	}
 	if s.Info.Crashes > 0 {
 		words = append(words, "recorder killed")

@@ -181,7 +181,7 @@ func TestLossIsShown(t *testing.T) {
 		tuitest.Record(t, m, tuitest.Call(5, "t-5", "TASK_STATE_COMPLETED"))
 		tuitest.Record(t, m, []capture.Step{{What: capture.Lost{Exchanges: 2, Bytes: 100, Reason: "the disk was full"}}})
 		u := newUI(t, m.Reader(), 80, 24, Options{})
-		u.sees("4 not in the capture", "2 exchanges lost")
+		u.sees("4 not in the capture", "2 exchanges not recorded")
 		u.press("k", "enter")
 		u.sees("no such exchange")
 	})

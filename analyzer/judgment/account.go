@@ -1,6 +1,7 @@
 package judgment
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -71,11 +72,11 @@ func (a *Account) Take(s *summary.Summary) Calls {
 		}
 		return c
 	case s.Fault != nil && s.Fault.Kind == "unsolicited":
-		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: "the agent sent what answers no request", Exchange: s.Seq, Count: 1})
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: unsolicited(s.Fault), Exchange: s.Seq, Count: 1})
 	case grpc.IsOwn(s.Target): // of which nothing has to be seen
 	case s.Missing != "":
 		c.Missing = 1
-		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1})
+		a.gaps = addGap(a.gaps, NotSeen{What: seenInPart, Why: s.Missing, Exchange: s.Seq, Count: 1, Decides: s.InPart})
 	case s.Call:
 	case s.Card:
 		c.Cards, c.Card, c.Unusable = 1, uselessCard(s), s.Unusable
@@ -137,6 +138,14 @@ func (a *Account) tasks(c *Calls, s *summary.Summary) {
 	} else {
 		a.changed = append(a.changed, worked)
 	}
+}
+
+// unsolicited says what was sent that belongs to no request.
+func unsolicited(f *capture.TransportFault) string {
+	if f.Side == "agent" {
+		return "the agent sent what answers no request"
+	}
+	return "a client sent what belongs to no request"
 }
 
 // uselessCard says why a client may have been unable to use the card that it asked for.
@@ -397,6 +406,11 @@ func (a *Account) Failed() []FailedCalls {
 		a.told.all(a.hasShown, func(f FailedCalls, _ bool) { all.add(f) })
 	}
 	return all.sorted()
+}
+
+// Gap notes a loss in the record of which only the reason is known.
+func (a *Account) Gap(why string) {
+	a.gaps = addGap(a.gaps, NotSeen{What: "traffic", Why: cmp.Or(why, "not recorded"), Count: 1, Decides: true})
 }
 
 // Gaps returns what was not seen.

@@ -175,6 +175,7 @@ func addGap(list []NotSeen, n NotSeen) []NotSeen {
 	for i := range list {
 		if g := &list[i]; g.What == n.What && g.Why == n.Why {
 			g.Count += n.Count
+			g.Decides = g.Decides || n.Decides
 			return list
 		}
 	}

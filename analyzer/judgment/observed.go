@@ -34,7 +34,7 @@ func (c *Coverage) Programs() analysis.Programs {
 type Counts struct {
 	Exchanges int   // opened
 	Judged    int   // of them, how many at least one rule applied to
-	Lost      int64 // exchanges of which nothing was recorded, and exchanges with a gap in them
+	Lost      int64 // exchanges of which nothing was recorded
 	Forgotten int   // tasks, endpoints, webhooks and cards dropped to bound memory
 	Streams   int   // event streams seen
 	Events    int   // events of streams seen

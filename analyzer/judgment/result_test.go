@@ -43,7 +43,7 @@ func TestVerdict(t *testing.T) {
 			"findings despite a loss",
 			judgment.Counts{Exchanges: 1, Judged: 1, Lost: 1},
 			warned, analysis.Note,
-			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged; not seen: 1 lost",
+			judgment.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged; not seen: 1 exchange not recorded",
 		},
 		{
 			"nothing",
@@ -55,7 +55,7 @@ func TestVerdict(t *testing.T) {
 			"a loss",
 			judgment.Counts{Exchanges: 3, Judged: 3, Lost: 2},
 			none, analysis.Error, judgment.StatusIncomplete,
-			"incomplete: not seen: 2 lost; 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged",
+			"incomplete: not seen: 2 exchanges not recorded; 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged",
 		},
 		{
 			"forgotten",

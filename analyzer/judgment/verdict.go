@@ -75,7 +75,7 @@ func (r *Result) Judge(gate Gate) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
-		Insecure: r.Insecure, NotSeen: slices.Clone(r.NotSeen), Nothing: r.Nothing, Live: r.Live,
+		Insecure: r.Insecure, Nothing: r.Nothing, Live: r.Live,
 		gate: gate, captures: r.Captures,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[analysis.Note], r.Found[analysis.Warning], r.Found[analysis.Error]
@@ -107,6 +107,11 @@ func (r *Result) Judge(gate Gate) Verdict {
 			v.Tasks = append(v.Tasks, f)
 		default:
 			v.Failed = append(v.Failed, f)
+		}
+	}
+	for _, n := range r.NotSeen {
+		if !slices.ContainsFunc(r.Crashes, func(c capture.Crash) bool { return strings.Contains(n.Why, c.String()) }) {
+			v.NotSeen = append(v.NotSeen, n)
 		}
 	}
 	idle, alone := r.idle()
@@ -273,7 +278,7 @@ func (v Verdict) String() string {
 func (v Verdict) Seen() string {
 	var words []string
 	if v.Lost > 0 {
-		words = append(words, fmt.Sprintf("%d lost", v.Lost))
+		words = append(words, countOf(v.Lost, "exchange")+" not recorded")
 	}
 	for _, c := range v.Crashes {
 		words = append(words, c.String())

@@ -94,7 +94,7 @@ func (c codec) rest(r *Row) {
 	c.texts(&r.Traces)
 	faulted := r.Fault != nil
 	c.flags(&r.Stream, &r.Partial, &r.Judged, &r.Call, &r.Outcome.Succeeded, &r.Unseen, &r.Push, &r.Card, &r.Cut,
-		&r.Rewritten, &r.Replayed, &faulted)
+		&r.InPart, &r.Rewritten, &r.Replayed, &faulted)
 	c.text(&r.Outcome.Failure, &r.Said)
 	if faulted {
 		if c.r != nil {

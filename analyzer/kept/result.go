@@ -53,6 +53,7 @@ func (c codec) result(r *judgment.Result) {
 	})
 	each(c, &r.NotSeen, func(v *judgment.NotSeen) {
 		c.text(&v.What, &v.Why)
+		c.flags(&v.Decides)
 		c.number(&v.Exchange)
 		c.small(&v.Count)
 	})

@@ -191,7 +191,7 @@ func TestWhatKeepsFromFull(t *testing.T) {
 		},
 		{"calls without a known outcome", calls(judgment.Calls{Made: 80, Succeeded: 79}), nil, "minimal", "the outcome of 1 call"},
 		{"webhooks", calls(judgment.Calls{Made: 1, Succeeded: 1, Unheard: true}), nil, "minimal", "webhooks"},
-		{"a loss", judgment.Result{Counts: judgment.Counts{Lost: 3}}, nil, "minimal", "3 lost"},
+		{"a loss", judgment.Result{Counts: judgment.Counts{Lost: 3}}, nil, "minimal", "3 exchanges not recorded"},
 		{"a crash", judgment.Result{Crashes: make([]capture.Crash, 1)}, nil, "minimal", "the recorder was killed"},
 		{
 			"a gap",

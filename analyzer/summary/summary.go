@@ -85,6 +85,7 @@ type Summary struct {
 	Offers      []string  // servers that the interfaces of the card name that came, as address.Server has them
 	CardSum     uint64    // stands for the text of the card that came; 0 if none did, or if it could not be read
 	Cut         bool      // bytes are missing from the record, or a message ended before its framing said so
+	InPart      bool      // a part of it was not recorded, or there was no room to judge it
 	Rewritten   bool
 	Replayed    bool
 	Notes       []string // what the recorder has to say about it

@@ -26,7 +26,7 @@ const (
 	KindReset       = "reset"       // one end reset its connection
 	KindTruncated   = "truncated"   // one end closed its connection inside a message, or before one that was due
 	KindClientLeft  = "client-left" // the client closed its connection before the answer was complete
-	KindUnsolicited = "unsolicited" // bytes of the agent that answer no request; passed on as they came
+	KindUnsolicited = "unsolicited" // bytes that belong to no request; passed on as they came
 	KindShutdown    = "shutdown"    // the proxy was stopped
 )
 

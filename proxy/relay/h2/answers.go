@@ -27,6 +27,9 @@ func (a *answers) fields(b *block) {
 	s := a.streamOf(b.head.StreamID)
 	switch {
 	case s == nil:
+		if why := a.strayStream(b.head.StreamID); why != "" {
+			a.unread(appendHead(nil, b.head.Type, b.head.Flags, b.head.StreamID, int(b.head.Length)), why)
+		}
 		a.forward(b)
 	case s.isOurs(): // the client has its answer
 	case b.tooLong, !a.hasRoom(s, b):
@@ -72,9 +75,11 @@ func (a *answers) message(s *stream, b *block) {
 	s.mu.Unlock()
 	own := a.bodyOf(s.id)
 	withheld := head && a.edited.On() && !tunnel && (a.breaks(s, b) || a.hold(s, x, b))
-	if own != nil && b.endsStream() {
+	if own != nil && b.endsStream() && !own.ended {
 		a.endBody(own, b.list)
 		withheld = true
+	} else if own != nil {
+		withheld = a.fieldsBehind(own, b)
 	}
 	if b.endsStream() {
 		s.mu.Lock()
@@ -95,6 +100,12 @@ func (a *answers) message(s *stream, b *block) {
 // hold has an answer go on as the Editor wants it, and reports whether it is not to go on now as it came.
 func (a *answers) hold(s *stream, x int, b *block) bool {
 	limit := a.edited.Hold(x, a.head)
+	if b.list.isMalformed() || b.resized {
+		if limit > 0 {
+			a.edited.TooLarge(x)
+		}
+		return false
+	}
 	if limit > 0 {
 		switch {
 		case b.endsStream():
@@ -137,9 +148,11 @@ func (a *answers) refuse(s *stream, why string) {
 
 // observe implements direction.
 func (a *answers) observe(s *stream, p []byte) {
-	if s.answered && !s.answerDone {
-		a.obs.AnswerBody(s.x, p)
+	if !s.answered || s.answerDone {
+		a.unread(nil, "DATA before or after an answer (RFC 9113 section 8.1)")
+		return
 	}
+	a.obs.AnswerBody(s.x, p)
 }
 
 // ended implements direction.

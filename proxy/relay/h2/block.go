@@ -1,6 +1,8 @@
 package h2
 
 import (
+	"encoding/binary"
+
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
@@ -16,6 +18,7 @@ type block struct {
 	list    fieldList
 	size    int  // of the list, as RFC 7541 section 4.1 counts it
 	tooLong bool // it has more fields than are kept in list
+	resized bool // it changes the size of the table behind its first field: RFC 7541 section 4.2
 }
 
 // endsStream reports whether nothing follows the block on its stream.
@@ -30,7 +33,8 @@ type blockReader struct {
 	stream    uint32 // of the block under way; 0 if none is
 	lost      bool   // a block could not be decoded, nor can those after it
 	block     block
-	encoded   int // bytes of the block so far
+	begun     []byte // fragments of a block that has several
+	encoded   int    // bytes of the block so far
 	fragments int
 }
 
@@ -48,7 +52,7 @@ func (r *blockReader) begin(fh http2.FrameHeader, before []byte, padding int, ta
 		room = nil
 	}
 	r.block = block{head: fh, before: append([]byte(nil), before...), padding: padding, list: room}
-	r.stream, r.encoded, r.fragments = fh.StreamID, 0, 0
+	r.stream, r.encoded, r.fragments, r.begun = fh.StreamID, 0, 0, nil
 	r.dec.SetAllowedMaxDynamicTableSize(table)
 	r.dec.SetEmitEnabled(true)
 	r.dec.SetEmitFunc(r.emit)
@@ -75,12 +79,86 @@ func (r *blockReader) add(fragment []byte, last bool) bool {
 	if r.lost {
 		return false
 	}
+	switch {
+	case last && len(r.begun) == 0:
+		r.block.resized = resizesLate(fragment)
+	case r.encoded <= r.limit:
+		if r.begun = append(r.begun, fragment...); last {
+			r.block.resized = resizesLate(r.begun)
+		}
+	}
 	_, err := r.dec.Write(fragment)
 	if err == nil && last {
 		err = r.dec.Close()
 	}
 	r.lost = err != nil
 	return !r.lost
+}
+
+// resizesLate reports whether a header block changes the size of the table behind its first field, which must not be: RFC
+// 7541 section 4.2. Decoders that have an empty table take it.
+func resizesLate(b []byte) bool {
+	fields := false
+	for len(b) > 0 {
+		first, strings := b[0], 0
+		prefix := 7 // an indexed field
+		switch {
+		case first&0x80 != 0:
+		case first&0xc0 == 0x40:
+			prefix, strings = 6, 1
+		case first&0xe0 == 0x20:
+			if fields {
+				return true
+			}
+			prefix = 5
+		default:
+			prefix, strings = 4, 1
+		}
+		index, rest := readInt(b, prefix)
+		if b = rest; strings > 0 {
+			if index == 0 {
+				strings++
+			}
+			fields = true
+		} else {
+			fields = fields || first&0x80 != 0
+		}
+		for range strings {
+			var n uint64
+			if n, b = readInt(b, 7); n > uint64(len(b)) {
+				return false
+			}
+			b = b[n:]
+		}
+	}
+	return false
+}
+
+// readInt reads an integer: RFC 7541 section 5.1. What is not complete is 0, with nothing behind it.
+func readInt(b []byte, prefix int) (n uint64, rest []byte) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	most := uint64(1)<<prefix - 1
+	if n = uint64(b[0]) & most; n < most {
+		return n, b[1:]
+	}
+	for i, shift := 1, 0; i < len(b) && shift < 35; i, shift = i+1, shift+7 {
+		n += uint64(b[i]&0x7f) << shift
+		if b[i]&0x80 == 0 {
+			return n, b[i+1:]
+		}
+	}
+	return 0, nil
+}
+
+// appendResize appends a change of the size of the table: RFC 7541 section 6.3.
+func appendResize(out []byte, size uint32) []byte {
+	const most = 1<<5 - 1
+	if size < most {
+		return append(out, 0x20|byte(size))
+	}
+	return binary.AppendUvarint(append(out, 0x20|most), uint64(size-most))
 }
 
 // exceeds reports whether the block under way is longer than any may be.

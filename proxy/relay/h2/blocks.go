@@ -1,6 +1,7 @@
 package h2
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -65,9 +66,23 @@ func (h *half) blockBegun() {
 	}
 }
 
+// fieldsBehind has a header block follow a body that it must not follow so (RFC 9113 section 8.1).
+func (h *half) fieldsBehind(own *body, b *block) bool {
+	late := block{head: b.head, before: b.before, padding: b.padding, list: slices.Clone(b.list), resized: b.resized}
+	return h.breakBody(own, func() {
+		own.extra += b.size
+		own.behind = append(own.behind, func(o *outlet) { o.blockOf(&late) })
+	})
+}
+
 // forward sends a block on as it is in the receiver's terms.
-func (h *half) forward(b *block) {
-	h.to.out.fields(b.head.Type, b.head.Flags, b.head.StreamID, b.before, b.padding, b.list)
+func (h *half) forward(b *block) { h.to.out.blockOf(b) }
+
+// blockOf adds a block as it is in the terms of the receiver.
+func (o *outlet) blockOf(b *block) {
+	o.resized = b.resized
+	o.fields(b.head.Type, b.head.Flags, b.head.StreamID, b.before, b.padding, b.list)
+	o.resized = false
 }
 
 // breakBlock begins at the receiver the block that is under way here, since a frame comes that must not stand in it:

@@ -138,6 +138,10 @@ func (h *half) endBody(b *body, trailer fieldList) {
 		return
 	}
 	k := &h.credit
+	if b.hold != nil && b.hold.isMislabeled() {
+		h.does.noRoom(b.stream)
+		h.release(b, nil)
+	}
 	k.mu.Lock()
 	b.ended, b.trailer = true, slices.Clone(trailer)
 	k.mu.Unlock()
@@ -153,6 +157,31 @@ func (h *half) endBody(b *body, trailer fieldList) {
 	h.flushSoon()
 }
 
+// breakBody has what its sender makes of a body follow it as it came: its content goes on now, and the receiver says itself
+// what is wrong. It returns false if the body is not for the receiver anyway.
+func (h *half) breakBody(b *body, follow func()) bool {
+	if _, breaks := h.edited.By.(Breaker); breaks || b.broken != nil {
+		return false
+	}
+	if b.hold != nil {
+		h.release(b, nil)
+	}
+	k := &h.credit
+	k.mu.Lock()
+	b.broke = true
+	follow()
+	much := b.extra > maxBehind
+	k.mu.Unlock()
+	if much {
+		h.abandon("too much follows the end of a stream (RFC 9113 section 5.1)")
+	}
+	h.flushSoon()
+	return true
+}
+
+// maxBehind bounds what waits behind a body that is over.
+const maxBehind = 64 << 10
+
 // bodyOf returns the body of a stream on this half, nil if it has none.
 func (h *half) bodyOf(id uint32) *body {
 	h.credit.mu.Lock()
@@ -166,6 +195,10 @@ func (h *half) bodyAllowed(id uint32, n int64) bool {
 	k := &h.credit
 	k.mu.Lock()
 	b := k.bodies[id]
+	if b != nil && (n == 0 || b.receiver+n > maxWindow) { // which is an error: RFC 9113 section 6.9
+		k.mu.Unlock()
+		return false
+	}
 	if b != nil {
 		b.receiver += n
 		k.allow(b)
@@ -216,7 +249,9 @@ func (h *half) flush(o *outlet) {
 			b.room.Close()
 		}
 		if b.gone {
-			o.bytes = append(o.bytes, b.reset...)
+			for _, follow := range b.behind {
+				follow(o)
+			}
 			delete(k.bodies, id)
 		} else {
 			k.allow(b)

@@ -24,11 +24,13 @@ type body struct {
 	ahead    bool  // its head is not held with it
 	late     int64 // what its sender takes of the answer, of which the receiver is to hear after the head
 	trailer  fieldList
-	reset    []byte // the frame with which its sender has given the stream up behind it
-	waiting  bool   // it is held, and not sent yet
-	held     int64  // bytes that are held
-	ended    bool   // nothing comes any more
-	gone     bool   // it is sent to its end, or dropped
+	behind   []func(*outlet) // frames that follow it as they came, such as the one with which its sender has given the stream up
+	extra    int             // bytes of them
+	broke    bool            // they stand in the place of its end
+	waiting  bool            // it is held, and not sent yet
+	held     int64           // bytes that are held
+	ended    bool            // nothing comes any more
+	gone     bool            // it is sent to its end, or dropped
 
 	room   *budget.Share // for what is held; nil if it never was
 	hold   *hold         // it waits to be complete; of the half's goroutine
@@ -51,6 +53,13 @@ func mayHold(list fieldList, limit int) bool {
 	text, ok := list.get("content-length")
 	length, err := strconv.ParseInt(text, 10, 64)
 	return !ok || err != nil || length <= int64(limit)
+}
+
+// isMislabeled reports whether the head of a message gives another length than its content has (RFC 9113 section 8.1.1).
+func (h *hold) isMislabeled() bool {
+	text, ok := h.list.get("content-length")
+	n, err := strconv.Atoi(text)
+	return ok && (err != nil || n != len(h.content))
 }
 
 // take notes that DATA comes for a body, if the stream has one here: n bytes, of which so many are content.
@@ -159,9 +168,16 @@ func (k *credit) completes(id uint32, reset []byte) bool {
 		return false
 	}
 	if k.turns.kept {
-		b.reset = bytes.Clone(reset)
+		b.follow(reset)
 	}
 	return true
+}
+
+// follow has a frame follow a body as it came. The lock of the credit is held.
+func (b *body) follow(p []byte) {
+	p = bytes.Clone(p)
+	b.extra += len(p)
+	b.behind = append(b.behind, func(o *outlet) { o.bytes = append(o.bytes, p...) })
 }
 
 // send adds what a body may send of its queue, and what follows it. The lock is held.
@@ -169,6 +185,11 @@ func (k *credit) send(o *outlet, b *body) {
 	id := b.stream.id
 	for len(b.queue) > 0 {
 		n := int(min(int64(len(b.queue)), b.receiver, k.receiver, minFrameSize))
+		if n <= 0 && b.broke { // the receiver hears at once that nothing more comes
+			k.pending -= int64(len(b.queue))
+			b.queue = nil
+			break
+		}
 		if n <= 0 {
 			return
 		}
@@ -186,6 +207,8 @@ func (k *credit) send(o *outlet, b *body) {
 	case b.gone:
 	case b.broken != nil && b.broken.reset != nil:
 		o.bytes = appendReset(o.bytes, id, *b.broken.reset)
+		b.gone = true
+	case b.broke && !b.ended:
 		b.gone = true
 	case !b.ended:
 	case len(b.trailer) > 0:

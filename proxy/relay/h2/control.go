@@ -58,6 +58,9 @@ func (h *half) setInitial(n int64) {
 func (h *half) moreCredit(fh http2.FrameHeader, payload []byte) bool {
 	n := int64(uint32(payload[0])<<24|uint32(payload[1])<<16|uint32(payload[2])<<8|uint32(payload[3])) &^ (1 << 31)
 	back := h.other(h)
+	if n == 0 { // which is an error: RFC 9113 section 6.9
+		return true
+	}
 	if fh.StreamID == 0 {
 		left := back.credit.allowed(n)
 		back.flushSoon()
@@ -81,6 +84,8 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 			return false // all of its message is here, and goes on
 		}
 		held = true // and so does this, behind it
+	} else if held && h.resetHeld(fh, payload) {
+		held = true
 	} else {
 		h.up.credit.drop(fh.StreamID)
 		h.up.flushSoon() // what has waited for its turn
@@ -103,6 +108,15 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 	h.streamEnded(s, h.from.side, relay.EndReset)
 	h.endBroken(s, f)
 	return !s.ours && !held
+}
+
+// resetHeld has the beginning of a request that its client gives up go on, with the reset behind it. It returns false if
+// nothing of the request is kept here.
+func (h *half) resetHeld(fh http2.FrameHeader, payload []byte) bool {
+	own := h.bodyOf(fh.StreamID)
+	return h == h.up && own != nil && h.breakBody(own, func() {
+		own.follow(appendFrame(nil, fh.Type, fh.Flags, fh.StreamID, payload))
+	})
 }
 
 // goAway notes that an end takes no more streams: RFC 9113 section 6.8. Those of the client that the agent will not

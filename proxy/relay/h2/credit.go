@@ -10,6 +10,9 @@ const lowCredit = 16 << 10
 // initialCredit is that of a connection: RFC 9113 section 6.9.2.
 const initialCredit = 1<<16 - 1
 
+// maxWindow is the most that a receiver may take: RFC 9113 section 6.9.1.
+const maxWindow = 1<<31 - 1
+
 // A credit is what one end has been allowed to send to the other on the whole connection, in bytes of DATA: RFC 9113
 // section 5.2. As a rule the receiver's WINDOW_UPDATE goes to the sender, and both agree. They do not where a body is
 // held, changed or made here. What the sender lacks then it gets from us, and what it has too much is taken from the

@@ -22,6 +22,12 @@ func (h *half) beginData(fh http2.FrameHeader, first []byte) {
 	case s != nil:
 		d.own = h.credit.take(s.id, n, int64(d.content))
 	}
+	if d.own != nil && (d.own.ended || d.own.broke || len(first) > 0 && int(first[0]) >= int(fh.Length)) {
+		frame := append(appendHead(nil, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
+		if d.behind = h.breakBody(d.own, func() { d.own.follow(frame) }); d.behind {
+			h.unread(frame, "DATA with more padding than payload, or after the end of its stream (RFC 9113 sections 5.1 and 6.1)")
+		}
+	}
 	if d.own != nil {
 		return
 	}
@@ -53,6 +59,8 @@ func (h *half) dataPiece(p []byte) {
 		if by := d.stream.delivery; by != nil {
 			by.body.add(content)
 		}
+	case d.behind:
+		h.breakBody(d.own, func() { d.own.follow(p) })
 	case d.own != nil:
 		h.addContent(d.own, content)
 	default:
@@ -63,7 +71,7 @@ func (h *half) dataPiece(p []byte) {
 // endData ends a DATA frame.
 func (h *half) endData() {
 	d := &h.data
-	if d.head.Flags&http2.FlagDataEndStream == 0 {
+	if d.head.Flags&http2.FlagDataEndStream == 0 || d.behind {
 		return
 	}
 	if d.own != nil {

@@ -174,6 +174,33 @@ func (l fieldList) sensitive(f hpack.HeaderField) bool {
 	return slices.Contains(l, f)
 }
 
+// isMalformed reports whether fields stand as they do in no message that is well formed: RFC 9113 sections 8.2.1 and 8.3.
+// An Editor would repair them.
+func (l fieldList) isMalformed() bool {
+	regular, seen := false, 0
+	pseudo := [...]string{":method", ":scheme", ":authority", ":path", ":status"}
+	for i := range l {
+		f := &l[i]
+		if !f.IsPseudo() {
+			regular = true
+			if strings.ContainsFunc(f.Name, func(c rune) bool { return c <= ' ' || c == ':' || c >= 'A' && c <= 'Z' }) ||
+				strings.ContainsAny(f.Value, "\r\n\x00") && !strings.HasSuffix(f.Name, "-bin") ||
+				strings.Trim(f.Value, " \t") != f.Value {
+				return true
+			}
+			continue
+		}
+		if at := slices.Index(pseudo[:], f.Name); at >= 0 {
+			regular = regular || seen&(1<<at) != 0
+			seen |= 1 << at
+		}
+		if regular {
+			return true
+		}
+	}
+	return false
+}
+
 // isGRPC reports whether a request is a call of gRPC.
 func isGRPC(list fieldList) bool {
 	kind, _ := list.get("content-type")

@@ -3,6 +3,7 @@ package h2
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"time"
@@ -37,6 +38,9 @@ func (h *half) fill() bool {
 			return false
 		}
 		h.endTurn()
+		if err == io.EOF { //nolint:errorlint // as Read returns it
+			h.passRest()
+		}
 		h.does.failed(err)
 		return false
 	}
@@ -115,6 +119,7 @@ func (h *half) step() bool {
 		h.in.Consume(need)
 		return true
 	}
+	h.countFrame(fh, b[:min(len(b), frameHead+int(fh.Length))])
 	h.begin(fh, b[frameHead:need])
 	h.in.Consume(need)
 	h.left = frameHead + int(fh.Length) - need
@@ -224,6 +229,7 @@ func (h *half) endPiece() {
 // frame deals with a whole frame, b, that the relay reads.
 func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	payload := b[frameHead:]
+	h.countFrame(fh, b)
 	if h.blocks.under() && (fh.Type != http2.FrameContinuation || fh.StreamID != h.blocks.stream) {
 		h.breakBlock()
 	}
@@ -233,7 +239,9 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	pass := true
 	switch fh.Type {
 	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation:
-		pass = !h.addBlock(fh, payload)
+		if pass = !h.addBlock(fh, payload); pass {
+			h.unread(b, "a header block that is malformed (RFC 9113 sections 6.2 and 6.10)")
+		}
 	case http2.FrameSettings:
 		h.settings(fh, payload)
 		h.to.out.speak()

@@ -86,6 +86,7 @@ type witness struct {
 	mu      sync.Mutex
 	cs      []*connection
 	changed chan struct{} // closed when an exchange has ended, and made anew
+	foreign bool          // a client sent what belongs to no request
 }
 
 func newWitness(t testing.TB) *witness { return &witness{t: t, changed: make(chan struct{})} }
@@ -248,6 +249,9 @@ func (c *connection) AnswerEnd(x int, trailer []byte) {
 
 func (c *connection) Fault(x int, f relay.TransportError) {
 	if x < 0 { // it belongs to no exchange
+		c.mu.Lock()
+		c.foreign = c.foreign || f.Side == relay.SideClient && f.Kind == relay.KindUnsolicited
+		c.mu.Unlock()
 		return
 	}
 	c.tell(x, func(e *exchange) {

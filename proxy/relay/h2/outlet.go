@@ -54,11 +54,12 @@ type outlet struct {
 	to *end
 
 	// Of whoever has the turn.
-	bytes  []byte // to be written
-	room   *[]byte
-	enc    *hpack.Encoder
-	block  bytes.Buffer
-	failed error // why the end takes no more; nil if it does
+	bytes   []byte // to be written
+	room    *[]byte
+	enc     *hpack.Encoder
+	resized bool // the block at hand changes the size of the table at its end
+	block   bytes.Buffer
+	failed  error // why the end takes no more; nil if it does
 
 	mu     sync.Mutex
 	free   sync.Cond
@@ -217,7 +218,11 @@ func (o *outlet) fields(kind http2.FrameType, flags http2.Flags, stream uint32, 
 	for _, f := range fields {
 		o.enc.WriteField(f) //nolint:errcheck // of a bytes.Buffer
 	}
-	o.fragments(kind, flags, stream, before, padding, o.block.Bytes())
+	encoded := o.block.Bytes()
+	if o.resized { // to the size that it has, so that a receiver that takes it takes the next block, too
+		encoded = appendResize(encoded, o.enc.MaxDynamicTableSize())
+	}
+	o.fragments(kind, flags, stream, before, padding, encoded)
 	if o.block.Cap() > 64<<10 {
 		o.block = bytes.Buffer{}
 	}

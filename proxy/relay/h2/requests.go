@@ -91,6 +91,9 @@ func (r *requests) fields(b *block) {
 		return
 	}
 	if !r.begins(id) { // the agent says what it makes of it
+		if why := r.strayStream(id); why != "" {
+			r.unread(appendHead(nil, b.head.Type, b.head.Flags, id, int(b.head.Length)), why)
+		}
 		r.forward(b)
 		return
 	}
@@ -189,6 +192,13 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	head := r.edited.Request(s.x, r.head)
+	if b.list.isMalformed() || b.resized {
+		if limit, _ := r.edited.HoldRequest(s.x, head, nil, false); limit > 0 && !b.endsStream() {
+			r.edited.RequestTooSlow(s.x)
+		}
+		r.sendInTurn(s, b)
+		return
+	}
 	if !bytes.Equal(head, r.head) {
 		b.list = b.list.edited(head)
 	}
@@ -208,8 +218,10 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 // trailer deals with a header block that is not the first of its stream.
 func (r *requests) trailer(s *stream, b *block) {
 	own := r.bodyOf(s.id)
-	if own != nil && b.endsStream() {
+	if own != nil && b.endsStream() && !own.ended {
 		r.endBody(own, b.list)
+	} else if own != nil {
+		r.fieldsBehind(own, b)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,6 +236,7 @@ func (r *requests) trailer(s *stream, b *block) {
 // observe implements direction. What comes after the end is between the two ends.
 func (r *requests) observe(s *stream, p []byte) {
 	if s.asked {
+		r.unread(nil, "DATA after the end of a request (RFC 9113 section 5.1)")
 		return
 	}
 	if s.isGRPC {

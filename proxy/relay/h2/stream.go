@@ -65,5 +65,6 @@ type dataFrame struct {
 	content int     // bytes of it that are still to come; padding follows
 	dropped bool    // it goes nowhere
 	own     *body   // it goes on by credit of our own; nil as a rule
+	behind  bool    // it follows a body that is broken, as it came
 	garble  bool    // it must not be understood
 }

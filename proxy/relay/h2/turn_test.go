@@ -79,13 +79,13 @@ func TestHeldRequestsKeepTheirTurn(t *testing.T) {
 	s.client.WriteData(7, true, []byte("\x00\x00\x00\x00\x05seven"))
 	s.client.WriteWindowUpdate(1, 1)
 	s.client.post(9, "application/json", "content-length", "4")
-	s.client.WriteRSTStream(9, http2.ErrCodeCancel) // the agent need not hear of it
+	s.client.WriteRSTStream(9, http2.ErrCodeCancel) // the agent sees a request that was given up, as it would without a tap
 	s.client.get(11, "/11")
 	s.client.WriteData(1, true, []byte("first"))
 	s.client.get(13, "/13")
 	want := []string{
 		"1 HEADERS /1", "1 WINDOW_UPDATE 78", "3 HEADERS /3", "5 HEADERS /5", "5 WINDOW_UPDATE 88", "7 HEADERS /7",
-		"11 HEADERS /11", "13 HEADERS /13",
+		"9 HEADERS /9", "11 HEADERS /11", "13 HEADERS /13",
 	}
 	var heads, rest []string
 	for _, f := range s.frames(13) {
@@ -99,7 +99,7 @@ func TestHeldRequestsKeepTheirTurn(t *testing.T) {
 		t.Errorf("in this order came %q, want %q", heads, want)
 	}
 	slices.Sort(rest) // streams that have begun are independent of each other
-	wantRest := []string{"1 DATA FIRST", "3 DATA THREE", "3 RST_STREAM", "7 DATA \x00\x00\x00\x00\x05SEVEN"}
+	wantRest := []string{"1 DATA FIRST", "3 DATA THREE", "3 RST_STREAM", "7 DATA \x00\x00\x00\x00\x05SEVEN", "9 RST_STREAM"}
 	if !slices.Equal(rest, wantRest) {
 		t.Errorf("came %q, want %q", rest, wantRest)
 	}

@@ -88,8 +88,9 @@ func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture
 // bodies counts the bytes of bodies that are held, and what is missing from the record.
 type bodies struct {
 	counter *tally.Counter
-	held    int  // bytes, of the exchanges that are open
-	missed  bool // a request was not recorded, or could not be read
+	held    int   // bytes, of the exchanges that are open
+	gaps    int64 // exchanges of which a part is missing, and losses of an unknown size
+	missed  bool  // a request was not recorded, or could not be read
 }
 
 // maxBodies bounds the bytes of bodies that the engine holds, of all exchanges that are open. What goes beyond is not
@@ -122,12 +123,12 @@ func (b *bodies) add(in *openExchange, to *capture.Body, data []byte, dropped in
 	to.Decoded = to.Decoded || decoded
 }
 
-// gap notes that something of an exchange was not recorded.
+// gap notes that a part of an exchange was not recorded. The exchange itself says so: it is not among those that are lost.
 func (b *bodies) gap(in *openExchange) {
 	if !in.gap {
 		in.gap = true
 		b.missed = true
-		b.counter.Counts.Lost = capture.AddLost(b.counter.Counts.Lost, 1)
+		b.gaps++
 	}
 	in.cut()
 }

@@ -89,7 +89,7 @@ func (in *openExchange) summary() summary.Summary {
 	if s.Asked == "" {
 		s.Asked = cmp.Or(summary.CallWords(&x.Call), s.Method+" "+s.Target)
 	}
-	s.Cut, s.CardSum = s.Cut || in.gap, uint64(in.Card)
+	s.Cut, s.InPart, s.CardSum = s.Cut || in.gap, in.gap, uint64(in.Card)
 	s.Missing, s.NotHeard, s.Batch = in.whatIsMissing(), in.unheard, in.members
 	if s.Batch == nil && !x.Outcome.Succeeded {
 		s.Batch = membersAlike(x, &s)
@@ -100,7 +100,7 @@ func (in *openExchange) summary() summary.Summary {
 // whatIsMissing returns why the exchange cannot be judged as a whole; empty if it can.
 func (in *openExchange) whatIsMissing() string {
 	switch x := in.X; {
-	case in.noSign:
+	case in.noSign && !in.gap:
 		return ""
 	case in.missing != "":
 		return in.missing

@@ -6,24 +6,33 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
+	"a2atap/analyzer/judgment"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/expect"
 )
 
-// Where the record has a gap, nothing is said that the gap could explain, and the loss is counted once.
+// Where the record has a gap, nothing is said that the gap could explain. The exchange counts once as seen in part, however
+// many gaps it has, and never among those of which nothing was recorded.
 func TestGaps(t *testing.T) {
 	half := int64(len(enginetest.Working))
 	tests := []struct {
 		name    string
 		steps   func(c *enginetest.Conversation)
 		answers int // that are observed
-		lost    int64
+		inPart  int
 	}{
 		{"whole", func(c *enginetest.Conversation) { c.Answer(enginetest.Working) }, 1, 0},
 		{"a gap in the answer, told at once", func(c *enginetest.Conversation) {
 			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
 				capture.ResponseBody{Data: []byte(enginetest.Working)}, capture.Lost{Bytes: 7},
 				capture.ResponseEnd{Size: half}, capture.Closed{Dropped: 7})
+		}, 0, 1},
+		{"several gaps", func(c *enginetest.Conversation) {
+			c.Add(capture.Lost{Bytes: 2}, capture.ResponseHead{Head: []byte(enginetest.JSONHead)}, capture.Lost{Bytes: 7},
+				capture.Lost{Bytes: 9}, capture.ResponseEnd{Size: half}, capture.Closed{Dropped: 18})
+		}, 0, 1},
+		{"the end is lost", func(c *enginetest.Conversation) {
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)}, capture.Lost{Bytes: half})
 		}, 0, 1},
 		{"a piece not kept", func(c *enginetest.Conversation) {
 			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
@@ -58,7 +67,16 @@ func TestGaps(t *testing.T) {
 			answers := 0
 			e, _ := c.Judge(enginetest.Rule("r", analysis.AnswerSeen, func(*analysis.Pass) { answers++ }))
 			expect.Equal(t, "answers were observed", test.answers, answers)
-			expect.Equal(t, "exchanges count as lost", test.lost, e.Counts().Lost)
+			expect.Equal(t, "exchanges count as lost", 0, e.Counts().Lost)
+			inPart := 0
+			var result judgment.Result
+			e.Observed(&result)
+			for _, n := range result.NotSeen {
+				if n.Decides {
+					inPart += n.Count
+				}
+			}
+			expect.Equal(t, "exchanges count as seen in part", test.inPart, inPart)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine/internal/dispatch"
 	"a2atap/analyzer/engine/internal/tally"
+	"a2atap/proxy/capture"
 )
 
 // A Reader reads the steps of one capture.
@@ -40,7 +41,7 @@ func (r *Reader) Start(to *dispatch.Dispatcher) { r.dispatcher = to }
 // r knows to be missing is missing for it, too.
 func (r *Reader) Beside(counter *tally.Counter, hooks *Hooks, missed bool) *Reader {
 	b := NewReader(counter, hooks)
-	b.missed, b.counter.Counts.Lost = r.missed || missed, r.counter.Counts.Lost
+	b.missed, b.gaps, b.counter.Counts.Lost = r.missed || missed, r.gaps, r.counter.Counts.Lost
 	b.foreign = foreign{kept: r.foreign.kept, looked: true}
 	return b
 }
@@ -55,7 +56,7 @@ func (r *Reader) Place(c *dispatch.Case) { r.endpoints.place(c) }
 func (r *Reader) RequestMissed() bool { return r.missed }
 
 // Lost implements dispatch.Record.
-func (r *Reader) Lost() int64 { return r.counter.Counts.Lost }
+func (r *Reader) Lost() int64 { return capture.AddLost(r.counter.Counts.Lost, r.gaps) }
 
 // Open implements dispatch.Record.
 func (r *Reader) Open() iter.Seq[*analysis.Exchange] {

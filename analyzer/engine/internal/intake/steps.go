@@ -42,15 +42,21 @@ func (r *Reader) Forget() {
 	r.done = 0
 }
 
-// lost counts what was not recorded. What is known of an exchange with a gap is judged up to the gap only.
+// lost counts what was not recorded. What is known of an exchange with a gap is judged up to the gap only. A loss that
+// names no number of exchanges counts as a gap, with its reason.
 func (r *Reader) lost(seq uint64, lost capture.Lost) {
 	if in := r.open[seq]; in != nil {
 		in.gathered.step(&capture.Step{Seq: seq, Offset: capture.NotKnown, What: lost})
 		r.gap(in)
 		return
 	}
-	r.counter.Counts.Lost = capture.AddLost(r.counter.Counts.Lost, max(lost.Exchanges, 1))
 	r.missed = true
+	if lost.Exchanges > 0 || lost.Bytes > 0 && seq == 0 {
+		r.counter.Counts.Lost = capture.AddLost(r.counter.Counts.Lost, max(lost.Exchanges, 1))
+		return
+	}
+	r.gaps++
+	r.counter.Gap(lost.Reason)
 }
 
 // Pause tells the hooks which exchanges are open, while the recording goes on. None of them is a call yet.

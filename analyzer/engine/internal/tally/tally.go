@@ -162,6 +162,9 @@ func (c *Counter) Close() {
 // Failed returns the calls that failed or were refused, those together that failed alike.
 func (c *Counter) Failed() []judgment.FailedCalls { return c.account.Failed() }
 
+// Gap notes a loss in the record of which only the reason is known.
+func (c *Counter) Gap(why string) { c.account.Gap(why) }
+
 // NotSeen returns what was not seen, and why.
 func (c *Counter) NotSeen() []judgment.NotSeen { return c.account.Gaps() }
 
