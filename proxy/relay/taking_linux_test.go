@@ -40,6 +40,9 @@ func TestHalfClosedClientLeaves(t *testing.T) {
 	} {
 		for _, secure := range []bool{false, true} {
 			for _, how := range []string{EndClose, EndReset, "waits"} {
+				if secure && how != "waits" {
+					continue // a system need not acknowledge records before its client has left
+				}
 				t.Run(fmt.Sprintf("%s/tls %t/%s", test.name, secure, how), func(t *testing.T) {
 					t.Parallel()
 					w := newSideWire(t, secure)
