@@ -41,7 +41,7 @@ func New(opts Options) (*Proxy, error) {
 		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
 		Asked: p.certificateAsked, Unverified: p.unverified,
 	}
-	if opts.Webhooks != nil && !opts.NoRewrite {
+	if opts.Webhooks != nil && (!opts.NoRewrite || opts.Webhooks.Leave != "") {
 		var err error
 		if p.hooks, err = webhook.New(webhook.Options{
 			Spec: *opts.Webhooks, Dial: p.dialWebhook(), Tapped: p.isTapped, Agent: p.agentAt, Notice: p.notice,

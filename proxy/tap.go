@@ -65,7 +65,7 @@ func (t *Tap) session(l *link, client net.Conn) relay.Session {
 		},
 	}
 	switch {
-	case l.hooks != nil:
+	case l.hooks != nil && !t.hooks.Leaves():
 		cfg.Editor, cfg.Route = l.hooks, t.hooks.Route(cfg.Accept)
 	case !t.cards.Leaves:
 		cfg.Editor = l.cards

@@ -199,6 +199,35 @@ func TestWebhooksNotObserved(t *testing.T) {
 	}
 }
 
+// Where webhooks are left as they are, every one whose notifications no tap sees is noted, and nothing is held.
+func TestWebhooksLeft(t *testing.T) {
+	left := func(o *proxy.Options, _ *recording.Options) {
+		o.Webhooks = &webhook.Spec{Key: hookKey, Leave: "it stays"}
+	}
+	const local = "http://127.0.0.1:9/h"
+	for name, test := range map[string]struct {
+		body  string
+		noted int
+	}{
+		"on this machine": {setConfig(local), 1},
+		"elsewhere":       {setConfig("https://hooks.example/h"), 1},
+		"with a message": {`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{},"configuration":{` +
+			`"taskPushNotificationConfig":{"url":"` + local + `"}}}}`, 1},
+		"none": {`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent := newTaker(t, nil)
+			r := newRig(t, left, "booker="+agent.URL)
+			post(t, newClient(t), r.tap(0).URL(), test.body)
+			expect.Equal(t, "the agent", "POST / "+test.body, agent.last(t))
+			notes := noted(r.record())
+			if strings.Count(notes, capture.WebhooksNotObserved+"it stays") != test.noted {
+				t.Errorf("noted is %q, want it %d times", notes, test.noted)
+			}
+		})
+	}
+}
+
 // A request without a declared length that grows too large while it is held passes as it came.
 func TestHeldRequestTooLarge(t *testing.T) {
 	agent := newTaker(t, nil)

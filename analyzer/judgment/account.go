@@ -216,6 +216,9 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 				a.failed.add(before.FailedCalls)
 			}
 		}
+		if m.Outcome.Succeeded && len(s.Batch) == 0 {
+			a.answerChallenges(c, challengeOf(s, m))
+		}
 		if atWork(s) {
 			a.leave(s, f)
 		}
@@ -225,7 +228,23 @@ func (a *Account) call(c *Calls, s *summary.Summary, m *summary.Member) {
 		}
 	default:
 		c.Add(m.Outcome)
-		a.failed.add(f)
+		if !refusesCredentials(s, m) || !a.told.add(challengeOf(s, m), f, false) {
+			a.failed.add(f)
+		}
+	}
+}
+
+// answerChallenges counts calls that failed for their credentials as refused, since the same client has sent others, and
+// the same call has succeeded. It does not if the client was told so again and again.
+func (a *Account) answerChallenges(c *Calls, of request) {
+	for _, before := range a.told.granted(of) {
+		if before.Count < persistent {
+			before.Refused = true
+			c.Failed, c.Refused = c.Failed-before.Count, c.Refused+before.Count
+			count(&c.Failures, before.Error, -before.Count)
+			count(&c.Refusals, before.Error, before.Count)
+		}
+		a.failed.add(before.FailedCalls)
 	}
 }
 
@@ -359,7 +378,7 @@ func (a *Account) Close() []Calls {
 		a.gaps = addGap(a.gaps, gap)
 	}
 	a.told.all(a.hasShown, func(f FailedCalls, unheeded bool) {
-		if unheeded {
+		if unheeded && f.Refused {
 			f.Refused = false
 			changes = append(changes, Calls{
 				Link: f.Link, Failed: f.Count, Failures: map[string]int{f.Error: f.Count},

@@ -1,10 +1,13 @@
 package judgment
 
 import (
+	"net/http"
+
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/recent"
 	"a2atap/analyzer/summary"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/grpc"
 )
 
 const (
@@ -30,16 +33,46 @@ type request struct {
 	link      analysis.Link
 	operation a2a.Operation
 	task      string
+	text      string // of a message that was refused for its credentials: its retry has no other key
+	challenge bool   // it was refused for its credentials
 }
 
 func requestOf(s *summary.Summary, m *summary.Member) request {
-	return request{s.Link, m.Operation, m.Task}
+	return request{link: s.Link, operation: m.Operation, task: m.Task}
+}
+
+// challengeOf returns what a call asks that is refused for its credentials, or succeeds after that.
+func challengeOf(s *summary.Summary, m *summary.Member) request {
+	r := request{link: s.Link, operation: m.Operation, challenge: true}
+	if m.Operation.Sends() { // its task may be known only from the answer
+		r.text = s.Text
+	} else {
+		r.task = m.Task
+	}
+	return r
+}
+
+// refusesCredentials reports whether a call was refused for its credentials, or for want of any.
+func refusesCredentials(s *summary.Summary, m *summary.Member) bool {
+	if len(s.Batch) > 0 || m.Outcome.Failure == "" {
+		return false
+	}
+	switch m.Error {
+	case a2a.AuthenticationRequired, a2a.AuthorizationFailed:
+		return true
+	}
+	switch s.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return true
+	}
+	return s.Credentials != summary.CredentialsNotKnown || m.Outcome.Failure == grpc.Unauthenticated.String() ||
+		m.Outcome.Failure == grpc.PermissionDenied.String()
 }
 
 // add takes a call that was refused; missing says that it was told there is no such task. It reports whether it keeps
 // it.
 func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
-	if of.task == "" {
+	if of.task == "" && !of.challenge {
 		return false
 	}
 	if r.list == nil {
@@ -61,7 +94,7 @@ func (r *refusals) add(of request, f FailedCalls, missing bool) bool {
 
 // granted returns what was refused before a request succeeded, and forgets it.
 func (r *refusals) granted(of request) []refusal {
-	if r.list == nil || of.task == "" {
+	if r.list == nil || of.task == "" && !of.challenge {
 		return nil
 	}
 	calls, known := r.list.Get(of)

@@ -298,3 +298,75 @@ func TestRefusalsOfALiveAccount(t *testing.T) {
 		t.Errorf("failed are %v", list)
 	}
 }
+
+// A call that is refused for its credentials, and succeeds when the same client sends others, is no failure: that is how
+// clients learn what an agent wants, and that a token has expired.
+func TestChallenges(t *testing.T) {
+	refused := func(op a2a.Operation, status int, failure string) summary.Summary {
+		s := call(op, "")
+		s.Tasks, s.Text, s.Status = nil, "hi", status
+		s.Outcome = analysis.Outcome{Failure: failure}
+		return s
+	}
+	sent := func(op a2a.Operation) summary.Summary {
+		s := call(op, "t1")
+		s.Text = "hi"
+		return s
+	}
+	send, stream := a2a.SendMessage, a2a.SendStreamingMessage
+	no := refused(send, 401, "HTTP 401")
+	another := sent(send)
+	another.Text = "another message"
+	stranger := sent(send)
+	stranger.Link.Client = "stranger"
+	ofTask := func(s summary.Summary) summary.Summary {
+		s.Task, s.Text = "t1", ""
+		return s
+	}
+	words := refused(send, 200, "code -32000")
+	words.Credentials = summary.CredentialsMissing
+	named := refused(send, 200, "AuthenticationRequired")
+	named.Errors = []summary.ErrorSeen{{Name: a2a.AuthenticationRequired}}
+	for _, test := range []struct {
+		name            string
+		calls           []summary.Summary
+		failed, refused int
+	}{
+		{"401, then success", []summary.Summary{no, sent(send)}, 0, 1},
+		{"401 after success", []summary.Summary{sent(send), no}, 1, 0},
+		{"a token expires", []summary.Summary{sent(send), no, sent(send)}, 0, 1},
+		{"twice, then success", []summary.Summary{no, no, sent(send)}, 0, 2},
+		{"three times, then success", []summary.Summary{no, no, no, sent(send)}, 3, 0},
+		{"the retry fails, too", []summary.Summary{no, no}, 2, 0},
+		{"the retry fails otherwise", []summary.Summary{no, refused(send, 500, "HTTP 500")}, 2, 0},
+		{"another operation succeeds", []summary.Summary{no, sent(stream)}, 1, 0},
+		{"another message succeeds", []summary.Summary{no, another}, 1, 0},
+		{"another client succeeds", []summary.Summary{no, stranger}, 1, 0},
+		{"403, then success", []summary.Summary{refused(send, 403, "HTTP 403"), sent(send)}, 0, 1},
+		{"407, then success", []summary.Summary{refused(send, 407, "HTTP 407"), sent(send)}, 0, 1},
+		{"500, then success", []summary.Summary{refused(send, 500, "HTTP 500"), sent(send)}, 1, 0},
+		{"a stream", []summary.Summary{refused(stream, 401, "HTTP 401"), sent(stream)}, 0, 1},
+		{"of a task", []summary.Summary{ofTask(refused(a2a.GetTask, 401, "HTTP 401")), call(a2a.GetTask, "t1")}, 0, 1},
+		{"of another task", []summary.Summary{ofTask(refused(a2a.GetTask, 401, "HTTP 401")), call(a2a.GetTask, "t2")}, 1, 0},
+		{"gRPC", []summary.Summary{refused(send, 200, "UNAUTHENTICATED"), sent(send)}, 0, 1},
+		{"gRPC, not permitted", []summary.Summary{refused(send, 200, "PERMISSION_DENIED"), sent(send)}, 0, 1},
+		{"JSON-RPC, by name", []summary.Summary{named, sent(send)}, 0, 1},
+		{"JSON-RPC, by what it says", []summary.Summary{words, sent(send)}, 0, 1},
+	} {
+		sum, list := take(test.calls...)
+		if sum.Failed != test.failed || sum.Refused != test.refused {
+			t.Errorf("%s: %d failed and %d refused, want %d and %d: %q", test.name, sum.Failed, sum.Refused, test.failed,
+				test.refused, list)
+		}
+		failed, refused := 0, 0
+		for _, n := range sum.Failures {
+			failed += n
+		}
+		for _, n := range sum.Refusals {
+			refused += n
+		}
+		if failed != test.failed || refused != test.refused {
+			t.Errorf("%s: by error %d failed and %d refused", test.name, failed, refused)
+		}
+	}
+}

@@ -249,10 +249,15 @@ func (s *Summary) FailureText() string {
 	return s.Said
 }
 
+// servedAll reports whether the client left with all that it had asked for, so that nothing broke off for it.
+func (s *Summary) servedAll() bool {
+	return s.Fault != nil && s.Fault.Kind == "client-left" && s.Call && s.Outcome.Succeeded && !s.LeftEarly
+}
+
 // Failed reports whether something went wrong: an error of the protocol or of HTTP, a fault, a call that failed, or a
 // task that failed or was rejected; whether somebody wanted one to be canceled, an exchange alone does not show.
 func (s *Summary) Failed() bool {
-	return s.Fault != nil || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
+	return s.Fault != nil && !s.servedAll() || s.Status >= 400 || len(s.Errors) > 0 || s.Outcome.Failure != "" ||
 		slices.ContainsFunc(s.Ended, func(e TaskEnd) bool { return e.State != a2a.Canceled })
 }
 
@@ -297,7 +302,7 @@ func (s *Summary) Words() []Word {
 	if text := s.Credentials.String(); text != "" {
 		add(Word{Text: text, Look: Dim})
 	}
-	if s.Fault != nil && s.Fault.Kind != capture.KindInjected { // what was done stands in a note
+	if s.Fault != nil && s.Fault.Kind != capture.KindInjected && !s.servedAll() { // what was done stands in a note
 		add(Word{Text: s.faultWords(), Look: Bad})
 	}
 	if task := s.taskWords(failure != ""); len(task) > 0 {

@@ -197,7 +197,8 @@ answered with another status than 2xx, closed, reset, or could not be reached. A
 failure, if the agent said in the words of the protocol what cannot be done, and another call of the same link
 succeeded: a task that it never showed is not there, a task that has ended cannot be canceled, or the operation is not
 offered. If a client asks the same of the same task three times and always gets that answer, the
-calls failed. Each call of a batch counts.
+calls failed. A call that was refused for its credentials (401, 403, 407, UNAUTHENTICATED) counts as refused, too, if the
+same client repeats it and succeeds by the third attempt. Each call of a batch counts.
 
 A task failed if it ended as failed or rejected, or as canceled though its client neither canceled it nor left nor sent
 it another message. It counts once, wherever its end is shown, and not if it had ended before anybody sent it, streamed

@@ -49,7 +49,7 @@ type Exchange struct {
 	Request  Request
 	Response *Response       // nil if none arrived
 	Fault    *TransportFault // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
-	Ends     []SideEnd       // how sides ended their part before the answer was complete, at most one for a side
+	Ends     []SideEnd       // how sides ended their part before the answer was complete; a client may half-close, and leave
 	Rewrites []Rewrite       // what was changed on the way, in order
 	Notes    []string        // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
 	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where
@@ -212,7 +212,7 @@ func (e *SideEnd) Left() bool { return e.How == EndClose || e.How == EndReset }
 // Duration returns how long an exchange took that was closed at an offset, with a fault or nil: until this side had ended
 // its part, if the client did so and that broke the exchange. What came after that came to nobody.
 func (e *SideEnd) Duration(closed time.Duration, fault *TransportFault) time.Duration {
-	if fault != nil && e.Side == "client" && fault.Side == e.Side && e.At >= 0 {
+	if fault != nil && e.Side == "client" && fault.Side == e.Side && e.At >= 0 && e.How != EndHalfClose {
 		return min(e.At, closed)
 	}
 	return closed
@@ -227,10 +227,11 @@ func (x *Exchange) Took() time.Duration {
 	return took
 }
 
-// withSideEnd returns ends with one more, which replaces what was known of its side.
+// withSideEnd returns ends with one more, which replaces what was known of its side. A half-close that the side left later
+// stays.
 func withSideEnd(ends []SideEnd, e SideEnd) []SideEnd {
 	for i := range ends {
-		if ends[i].Side == e.Side {
+		if ends[i].Side == e.Side && !(ends[i].How == EndHalfClose && e.Left()) {
 			ends[i] = e
 			return ends
 		}

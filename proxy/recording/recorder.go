@@ -282,6 +282,7 @@ type progress struct {
 	stream     *stream       // of an answer that is an event stream
 	fault      *capture.TransportFault
 	ends       []capture.SideEnd
+	taken      taken        // by a client that half-closed
 	peer       capture.Peer // the client, as it was recorded last
 	unrecorded bool         // the sink refused its beginning: nothing of it is in the capture
 	truncated  bool         // the sink refused a part of it: no more of its bodies is recorded
@@ -321,6 +322,9 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 		x.stream = openStream(p.data, r.opts.MaxEvent)
 		add(capture.ResponseHead{Head: owned(p.data), Stream: x.stream != nil})
 	case pieceAnswerBody:
+		if x.taken.since == 0 {
+			x.taken.since = at
+		}
 		steps = r.answerBody(steps, x, at, p.data)
 	case pieceAnswerEnd:
 		steps = r.endStream(steps, x, at)
@@ -340,7 +344,9 @@ func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 			x.peer = to
 		}
 	case pieceSideEnd:
-		add(capture.Fact{End: x.sideEnded(*p.note.(*capture.SideEnd), at)})
+		if end, isNew := x.sideEnded(*p.note.(*capture.SideEnd), at); isNew {
+			add(capture.Fact{End: end})
+		}
 	case pieceFault:
 		if x.fault == nil {
 			x.fault = p.note.(*capture.TransportFault)

@@ -8,18 +8,39 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// sideEnded notes that a side has ended its part, and returns what is recorded of that. What is found out later about
-// the same end leaves its time and its position.
-func (x *progress) sideEnded(e capture.SideEnd, at time.Duration) capture.SideEnd {
+// A taken says how much of an answer a client has taken that has half-closed its connection.
+type taken struct {
+	size  int64         // bytes of the body
+	since time.Duration // when more came, which it is not known to have taken; 0 if none did
+}
+
+// sideEnded notes that a side has ended its part, and returns what is to be recorded of that, if it is new. What is found
+// out later about the same end leaves its time and its position. A client that half-closed leaves by another end: after
+// what it took, and before what it did not.
+func (x *progress) sideEnded(e capture.SideEnd, at time.Duration) (end capture.SideEnd, isNew bool) {
 	e.At = at
-	for i := range x.ends {
-		if x.ends[i].Side == e.Side {
-			x.ends[i].How = e.How
-			return x.ends[i]
+	i := len(x.ends) - 1
+	for i >= 0 && x.ends[i].Side != e.Side {
+		i--
+	}
+	if e.How == capture.EndHalfClose {
+		x.taken = taken{size: e.Response}
+	}
+	switch {
+	case i < 0:
+	case x.ends[i].How == e.How, x.ends[i].Left():
+		return e, false
+	case x.ends[i].How == capture.EndHalfClose && e.Left():
+		e.Response = x.taken.size
+		if x.taken.since > 0 {
+			e.At = x.taken.since - 1
 		}
+	default:
+		x.ends[i].How = e.How
+		return x.ends[i], true
 	}
 	x.ends = append(x.ends, e)
-	return e
+	return e, true
 }
 
 // timedFault returns the fault of an exchange. That of a client says when the client left, on the client's own clock:
@@ -29,13 +50,9 @@ func (x *progress) timedFault() *capture.TransportFault {
 		return x.fault
 	}
 	for _, e := range x.ends {
-		if e.Side == relay.SideClient {
+		if e.Side == relay.SideClient && e.How != relay.EndHalfClose {
 			f := *x.fault
-			did := "client left"
-			if e.How == relay.EndHalfClose {
-				did = "client ended its sending"
-			}
-			f.Detail = fmt.Sprintf("%s after %s: %s", did, seconds(e.At), f.Detail)
+			f.Detail = fmt.Sprintf("client left after %s: %s", seconds(e.At), f.Detail)
 			return &f
 		}
 	}

@@ -96,7 +96,7 @@ func (a *answers) readFailed(err error) {
 	a.agentEnds = true
 	f := TransportError{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
 	switch {
-	case a.clientEOF.Load():
+	case a.clientGone():
 		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, leftEarly
 	case err != io.EOF && !truncated:
 		f.Kind, f.Detail = KindReset, Reason(err)

@@ -23,7 +23,9 @@ type answers struct {
 	held      *held       // the answer waits to be complete
 	by        Change      // the content is changed while it passes; nil if it is not
 	unproven  []*exchange // whose answer was complete after the client had ended its sending
-	refused   bool        // the client takes no more
+	taking    Taking      // Refused or TakenThenReset when the client takes no more, else TakingUnknown
+	sentWhole bool        // it has taken what was written to it after it had ended its sending
+	sentAt    time.Time   // when that was
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
@@ -156,6 +158,7 @@ func (a *answers) fill() bool {
 // pass describes what there is of the answer, head bytes of which are its head, and forwards it. It reports whether the
 // answer may go on.
 func (a *answers) pass(head int) bool {
+	a.lookAtClient()
 	unread := a.in.Unread()
 	b := unread[head:]
 	before := a.body
@@ -230,15 +233,18 @@ func (a *answers) send(b []byte) bool {
 	}
 	_, err := a.client.Write(b)
 	if err == nil {
+		if a.sentAfterEnd.Load() {
+			a.sentAt, a.sentWhole = time.Now(), false
+			a.lookAtClient()
+		}
 		return true
 	}
-	a.refused = true
 	f := TransportError{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + Reason(err)}
 	how := EndReset
 	if a.clientEOF.Load() || errors.Is(err, syscall.EPIPE) {
 		f.Kind, how = KindClientLeft, EndClose
 	}
-	a.sideEnded(SideClient, how)
+	a.noteLeft(Refused, how)
 	a.mu.Lock()
 	a.setCause(-1, f)
 	a.mu.Unlock()

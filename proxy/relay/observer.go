@@ -60,8 +60,9 @@ type EndObserver interface {
 	Observer
 	// SideEnded reports, before the answer of an exchange is complete, that a side has ended its sending, closed or
 	// reset its connection, or reset its stream of HTTP/2: one of the Side constants, and one of the End constants. For
-	// one side it may come again with more that is known: EndFIN, and when the answer was written, EndClose or
-	// EndHalfClose. It comes from either goroutine. A call that crosses Ended says nothing.
+	// one side it may come again with more that is known: EndFIN, and when more of the answer was written,
+	// EndClose or EndHalfClose. EndHalfClose comes each time that the client is known to have taken all that was written
+	// so far, and EndClose or EndReset may follow. It comes from either goroutine. A call that crosses Ended says nothing.
 	SideEnded(x int, side, how string)
 }
 

@@ -52,6 +52,7 @@ type pair struct {
 
 	clientEOF    atomic.Bool // the client has ended its sending
 	sentAfterEnd atomic.Bool // and bytes of an answer were written to it afterwards
+	halfClosed   atomic.Bool // and it took them, so that it has not left
 }
 
 // An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
@@ -153,7 +154,7 @@ func (p *pair) endUnfinished(all bool) {
 	switch {
 	case p.cause != nil:
 		f = *p.cause
-	case p.clientEOF.Load():
+	case p.clientGone():
 		f = TransportError{Kind: KindClientLeft, Side: SideClient, Detail: leftEarly}
 	}
 	p.mu.Unlock()

@@ -18,12 +18,15 @@ type Taking uint8
 
 // The results of TakingOf.
 const (
-	TakingUnknown Taking = iota // some bytes are under way, or the system does not tell
-	Taken                       // the other end has acknowledged all bytes
-	Refused                     // the other end has reset the connection
+	TakingUnknown  Taking = iota // some bytes have to wait, or the system does not tell
+	Sent                         // all bytes are sent, and not all acknowledged
+	Taken                        // the other end has acknowledged all bytes
+	Refused                      // the other end has reset the connection, and did not acknowledge all bytes
+	TakenThenReset               // it has acknowledged all bytes, and reset the connection afterwards
 )
 
-// TakingOf returns what became of the bytes that were written to c. It does not block. It knows only TCP on Linux.
+// TakingOf returns what became of the bytes that were written to c. It does not block. It knows only TCP on Linux. A
+// reset is reported once: callers remember it.
 //
 // It tells a client that closed its connection from one that only ended its sending. Both send a FIN. If more bytes
 // arrive afterwards, the system of the first resets the connection, and the system of the second acknowledges them.
@@ -39,12 +42,12 @@ const (
 // AwaitTaking ends our sending on c, and returns TakingOf as soon as it is known, after a bounded time at latest.
 func AwaitTaking(c net.Conn) Taking {
 	t := TakingOf(c)
-	if t != TakingUnknown || !tellsTaking(base(c)) {
+	if t > Sent || !tellsTaking(base(c)) {
 		return t
 	}
 	CloseWrite(c)
 	end := time.Now().Add(evidenceTime)
-	for pause := firstPause; t == TakingUnknown && time.Now().Before(end); pause = min(2*pause, longestPause) {
+	for pause := firstPause; t <= Sent && time.Now().Before(end); pause = min(2*pause, longestPause) {
 		time.Sleep(pause)
 		t = TakingOf(c)
 	}
@@ -57,6 +60,52 @@ func (o *Observed) SideEnded(x int, side, how string) {
 		o.call(func() { to.SideEnded(x, side, how) })
 	}
 }
+
+// resetTime is within which time a connection of one machine is reset by bytes that its other end does not take.
+const resetTime = 20 * time.Millisecond
+
+// lookAtClient looks what became of the bytes that were written to a client after it had ended its sending. One that took
+// them has only half-closed its connection: what it took is reported, and if it leaves later, it left after that.
+func (a *answers) lookAtClient() {
+	if !a.sentAfterEnd.Load() || a.taking != TakingUnknown {
+		return
+	}
+	t := TakingOf(a.client)
+	if t == Sent && isLocal(a.client) && time.Since(a.sentAt) >= resetTime {
+		t = Taken // its system need not acknowledge the bytes yet, but would have reset the connection
+	}
+	if t == Refused && a.sentWhole {
+		t = TakenThenReset
+	}
+	a.sentWhole = t == Taken
+	if t == Taken || t == TakenThenReset {
+		a.halfClosed.Store(true)
+		a.sideEnded(SideClient, EndHalfClose)
+	}
+	switch t {
+	case Refused:
+		a.noteLeft(t, EndClose)
+	case TakenThenReset:
+		a.noteLeft(t, EndReset)
+	}
+}
+
+// noteLeft notes that the client takes no more, given what became of the last bytes.
+func (a *answers) noteLeft(t Taking, how string) {
+	a.taking = t
+	a.halfClosed.Store(false)
+	a.sideEnded(SideClient, how)
+}
+
+// isLocal reports whether both ends of a connection are on this machine.
+func isLocal(c net.Conn) bool {
+	from, _ := c.RemoteAddr().(*net.TCPAddr)
+	to, _ := c.LocalAddr().(*net.TCPAddr)
+	return from != nil && to != nil && (from.IP.IsLoopback() || from.IP.Equal(to.IP))
+}
+
+// clientGone reports whether the client has ended its sending, unless it is known to read on.
+func (p *pair) clientGone() bool { return p.clientEOF.Load() && !p.halfClosed.Load() }
 
 // sideEnded reports that a side has ended its part in all exchanges whose answer is not complete.
 func (p *pair) sideEnded(side, how string) {
@@ -105,7 +154,15 @@ func (a *answers) written(x *exchange) {
 	a.mu.Lock()
 	x.answerDone = true
 	a.mu.Unlock()
-	if t := TakingOf(a.client); a.sentAfterEnd.Load() && t != TakingUnknown {
+	t := a.taking
+	if t == TakingUnknown && a.sentAfterEnd.Load() {
+		if a.lookAtClient(); a.sentWhole {
+			t = Taken
+		} else {
+			t = a.taking
+		}
+	}
+	if t != TakingUnknown {
 		a.prove(t)
 	}
 }
@@ -115,14 +172,19 @@ func (a *answers) written(x *exchange) {
 func (a *answers) proveAll(wait bool) {
 	switch {
 	case len(a.unproven) == 0:
-	case a.refused:
-		a.prove(Refused)
+	case a.taking != TakingUnknown:
+		a.prove(a.taking)
 	case !a.sentAfterEnd.Load(): // nothing that the client could have taken or refused
 		a.prove(TakingUnknown)
 	case wait:
-		a.prove(AwaitTaking(a.client))
+		t := AwaitTaking(a.client)
+		if t == Refused && a.sentWhole {
+			t = TakenThenReset
+		}
+		a.prove(t)
 	default:
-		a.prove(TakingOf(a.client))
+		a.lookAtClient()
+		a.prove(a.taking)
 	}
 }
 
@@ -133,7 +195,7 @@ func (a *answers) prove(t Taking) {
 		case t == Refused:
 			a.obs.SideEnded(x.n, SideClient, EndClose)
 			a.fault(x, TransportError{Kind: KindClientLeft, Side: SideClient, Detail: leftEarly})
-		case t == Taken:
+		case t == Taken || t == TakenThenReset:
 			a.obs.SideEnded(x.n, SideClient, EndHalfClose)
 		case x.openEnded:
 			a.fault(x, TransportError{
@@ -156,7 +218,7 @@ const leftEarly = "connection closed before the answer was complete"
 // stopCause returns why exchanges are not finished that are open when the context of Serve ends. A client that had ended
 // its sending, and took nothing that was sent to it afterwards, had left.
 func (p *pair) stopCause() TransportError {
-	if !p.clientEOF.Load() || p.sentAfterEnd.Load() && TakingOf(p.client) == Taken {
+	if !p.clientGone() || p.sentAfterEnd.Load() && TakingOf(p.client) == Taken {
 		return stopped
 	}
 	return TransportError{Kind: KindClientLeft, Side: SideClient, Detail: leftEarly}

@@ -16,10 +16,17 @@ type tcpInfo struct {
 	_       [4]uint32 // up to the receiver's segment size
 	unacked uint32    // segments, our FIN included
 	_       [19]uint32
-	_       [4]uint64
+	_       [2]uint64
+	acked   uint64 // bytes
+	_       uint64
 	_       [2]uint32
 	notSent uint32 // bytes; 0 from kernels that do not tell
 	_       uint32
+	_       [2]uint32
+	_       [4]uint64
+	_       [2]uint32
+	sent    uint64 // bytes, repeated ones included; 0 from kernels that do not tell
+	again   uint64 // of them, those that were repeated
 }
 
 // tellsTaking reports whether takingOf can tell anything of a connection.
@@ -52,11 +59,16 @@ func takingAt(fd uintptr) Taking {
 		return TakingUnknown
 	case info.state == tcpClose: // both sides have ended in order, or one has reset it
 		if code, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ERROR); err != nil || code != 0 {
+			if info.sent > 0 && info.notSent == 0 && info.acked >= info.sent-info.again {
+				return TakenThenReset
+			}
 			return Refused
 		}
 		return Taken
 	case info.unacked == 0 && info.notSent == 0:
 		return Taken
+	case info.notSent == 0:
+		return Sent
 	}
 	return TakingUnknown
 }

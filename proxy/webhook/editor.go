@@ -76,6 +76,10 @@ var (
 // to the webhook, as if no tap were between them. Of any other request it records nothing.
 func (l *Editor) ObserveRequest(x int, head []byte) bool {
 	hooks := l.site.hooks
+	if l.site.Leaves() {
+		l.watch(x, head)
+		return false
+	}
 	target, ok := relay.RouteTarget(head, hookPrefix)
 	if !ok {
 		return false
@@ -93,6 +97,19 @@ func (l *Editor) ObserveRequest(x int, head []byte) bool {
 	l.mu.Unlock()
 	l.record.Deliver(x, d.head(head), hooks.receiver(&d), d.agent)
 	return true
+}
+
+// watch keeps the beginning of a request that may configure a webhook, whose URL stays as it is.
+func (l *Editor) watch(x int, head []byte) {
+	if !bytes.HasPrefix(head, postMethod) {
+		return
+	}
+	if method := card.MethodOf(head); method != nil {
+		l.holdMessage(x, head, method)
+	} else if rawhead.IsJSON(capture.MediaType(string(rawhead.Value(head, "Content-Type")))) {
+		h := l.hooksFor(x, head)
+		h.watched, h.unseen = true, l.site.hooks.Leave
+	}
 }
 
 // isDelivery reports whether an exchange is a notification on its way to a webhook.
@@ -114,7 +131,7 @@ func (s *Site) hookBase(u *url.URL) (base, why string) {
 	case to != nil:
 		return to.Scheme + "://" + to.Host, ""
 	case !s.mayReplace():
-		return "", agentElsewhere
+		return "", s.whyNot()
 	case u.Scheme != "http":
 		return "", "the webhook is not on plain HTTP" + toHaveThem
 	case at.Host != hostname.Loopback && !hostname.IsLoopback(at.Host):
@@ -194,7 +211,7 @@ func (l *Editor) HoldRequest(x int, head, begun []byte, whole bool) (limit int, 
 	length, err := strconv.Atoi(string(rawhead.Value(head, "Content-Length")))
 	switch {
 	case !l.site.mayReplace():
-		h.unseen = agentElsewhere
+		h.unseen = l.site.whyNot()
 	case coded:
 		h.unseen = "the request that configures the webhook is compressed"
 	case rawhead.Value(head, "Expect") != nil:
@@ -235,8 +252,11 @@ var requestTooLarge = fmt.Sprintf("the request that configures the webhook has m
 // mayReplace reports whether any webhook can be led through the tap.
 func (s *Site) mayReplace() bool {
 	host := hostname.Normal(s.agent.Hostname())
-	return s.hooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host)
+	return !s.Leaves() && (s.hooks.URL != nil || hostname.IsLoopback(host) || hostname.IsLoopbackSpelling(host))
 }
+
+// whyNot says why no webhook can be led through the tap.
+func (s *Site) whyNot() string { return cmp.Or(s.hooks.Leave, agentElsewhere) }
 
 // Why webhooks are not led through a tap.
 const (
@@ -296,7 +316,7 @@ func (l *Editor) holdMessage(x int, head []byte, method *grpc.Method) (limit int
 	h := l.hooksFor(x, head)
 	h.watched = true
 	if !l.site.mayReplace() {
-		h.unseen = agentElsewhere
+		h.unseen = l.site.whyNot()
 		return 0, 0
 	}
 	return maxHookBody, hookPatience

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"net/url"
+	"slices"
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/internal/card"
 	"a2atap/proxy/internal/rawhead"
 	"a2atap/proxy/relay"
@@ -111,7 +114,7 @@ func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 		if !h.overflow {
 			_, urls = h.message(h.body)
 		}
-		if h.overflow || len(urls) > 0 {
+		if h.overflow || l.passesUnseen(urls) {
 			l.unseenWebhook(x, h.client, h.unseen)
 		}
 		return
@@ -127,9 +130,17 @@ func (l *Editor) passedUnseen(x int, h *exchangeHooks) {
 	case !about:
 	case h.overflow || err != nil: // its end is not known
 		l.unseenWebhook(x, h.client, h.unseen)
-	case len(configURLs(&h.head, body)) > 0:
+	case l.passesUnseen(configURLs(&h.head, body)):
 		l.unseenWebhook(x, h.client, h.unseen)
 	}
+}
+
+// passesUnseen reports whether the notifications of a webhook among urls go past all taps.
+func (l *Editor) passesUnseen(urls []card.URL) bool {
+	return slices.ContainsFunc(urls, func(to card.URL) bool {
+		u, err := url.Parse(to.Text)
+		return err != nil || !l.site.hooks.Tapped(hostname.OriginOf(u))
+	})
 }
 
 // mayName reports whether the answer with a head can be read for addresses of ours while it passes. Where the request

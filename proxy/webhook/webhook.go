@@ -43,6 +43,10 @@ type Spec struct {
 	// URL is the address under which agents reach one of the taps, such as that of a tunnel: http or https, without
 	// query. Nil leads only notifications of agents on this machine to webhooks on plain HTTP on this machine.
 	URL *url.URL
+
+	// Leave says why no URL of a webhook is changed, such as "--no-webhooks was given". The record says then which webhooks
+	// are not observed, and nothing passes through the tap otherwise than it came. Empty changes them.
+	Leave string
 }
 
 // Options are a Spec and what a Hooks must know of the proxy that it belongs to.
@@ -96,6 +100,9 @@ type Site struct {
 func (h *Hooks) NewSite(name string, agent *url.URL, address string) *Site {
 	return &Site{hooks: h, name: name, agent: agent, origin: hostname.OriginOf(agent), address: address}
 }
+
+// Leaves reports whether the site changes no URL of a webhook: its Editor only observes, and edits nothing.
+func (s *Site) Leaves() bool { return s.hooks.Leave != "" }
 
 // NewEditor returns the Editor of a connection that has reached the tap at host:port.
 func (s *Site) NewEditor(cards *card.Editor, record *recording.Conn, reached string) *Editor {

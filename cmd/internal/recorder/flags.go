@@ -240,7 +240,8 @@ forwarded to the webhook. In answers the client finds its own URL again. Elsewhe
 link says "webhooks not observed"; --webhook-url names an address under which agents reach a tap, such as that of a
 tunnel, and leads all webhooks there. A message that comes in pieces is held until it shows whether it names a webhook,
 for half a second at most. The addresses hold only as long as a recorder with the same redaction key listens there: what
-still points at it is listed at the end. --no-webhooks changes no webhook.`
+still points at it is listed at the end. With --no-webhooks or --no-rewrite every
+webhook keeps its URL, and the link says "webhooks not observed".`
 
 // webhookFlags say whether and how push notifications are led through the taps.
 type webhookFlags struct {
@@ -261,7 +262,11 @@ func (o *webhookFlags) spec(noRewrite bool, key func() ([]byte, error)) (*webhoo
 			return nil, cli.Usage("--webhook-url leads webhooks through the taps, which needs an --agent, and neither --no-webhooks " +
 				"nor --no-rewrite")
 		}
-		return nil, nil
+		leave := "--no-rewrite leaves its URL as it is"
+		if o.off {
+			leave = "--no-webhooks leaves its URL as it is"
+		}
+		return &webhook.Spec{Leave: leave}, nil
 	}
 	var spec webhook.Spec
 	if o.url != "" {

@@ -50,7 +50,7 @@ func (a *answers) prove(last bool) {
 	if !a.refused {
 		t = relay.TakingOf(a.client.Conn)
 	}
-	if t == relay.TakingUnknown && !last && time.Now().Before(a.proveUntil) {
+	if t <= relay.Sent && !last && time.Now().Before(a.proveUntil) {
 		a.wakeAt(time.Now().Add(provePause))
 		return
 	}
@@ -61,9 +61,9 @@ func (a *answers) prove(last bool) {
 		case relay.Refused:
 			f = &left
 			a.streamEnded(s, relay.SideClient, relay.EndClose)
-		case relay.Taken:
+		case relay.Taken, relay.TakenThenReset:
 			a.streamEnded(s, relay.SideClient, relay.EndHalfClose)
-		case relay.TakingUnknown:
+		case relay.TakingUnknown, relay.Sent:
 		}
 		a.end(s, f)
 		s.mu.Unlock()
