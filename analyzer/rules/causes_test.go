@@ -301,6 +301,13 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	const ignored, lost = "http-redirect-not-followed", "http-redirect-request-lost"
+	at := func(end string) func(turn) []turn { // the same call, at the path that was asked first and with that end
+		return func(x turn) []turn {
+			x.ask = strings.Replace(x.ask, x.path(), strings.TrimSuffix(x.path(), "/")+end, 1)
+			return []turn{x}
+		}
+	}
+	long := strings.Repeat("1", 300)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for _, binding := range []string{"JSONRPC", "HTTP+JSON"} {
 			for name, test := range map[string]struct {
@@ -312,6 +319,20 @@ func TestRedirects(t *testing.T) {
 			}{
 				"a path":            {"%s/", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
 				"the client's host": {"http://booker.example:9001%s/", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"two slashes":       {"%s//", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"relative":          {"./x//", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"a query":           {"?x=1", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"a query with URL":  {"%s/?to=http://b/", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"host, two slashes": {"http://booker.example:9001%s//", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"a query, followed": {"?x=1", at("?x=1"), "1 of 1 call succeeded", "", false},
+				"slashes, followed": {"%s//", at("//"), "1 of 1 call succeeded", "", false},
+				"a query, then a call without": {
+					"?x=1", at(""), "1 of 2 calls failed: HTTP %d 1", ignored + " at 2 (agent)", false,
+				},
+				"long, followed": {"?x=" + long, at("?x=" + long), "1 of 1 call succeeded", "", false},
+				"the agent's own address, then a call": {
+					"http://booker.internal:9001%s", at(""), "1 of 2 calls succeeded, 1 without a known outcome", "", true,
+				},
 				"followed":          {"%s/", func(x turn) []turn { return []turn{x} }, "1 of 1 call succeeded", "", false},
 				"followed twice": {"%s/", func(x turn) []turn {
 					again := x
