@@ -260,6 +260,14 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 			}{
 				"JSON Lines":           {"application/x-ndjson", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
 				"another label":        {"application/jsonl", strings.Join(values, "\r\n"), "3 JSON values one after the other", "completed"},
+				"x-jsonlines":          {"application/x-jsonlines", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
+				"stream+json":          {"application/stream+json", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
+				"plain text":           {"text/plain; charset=utf-8", strings.Join(values, "\n") + "\n", "3 JSON values one after the other", "completed"},
+				"a text sequence":      {"application/json-seq", "\x1e" + strings.Join(values, "\n\x1e") + "\n", "(a JSON text sequence)", "completed"},
+				"a labelled sequence":  {"application/json", "\x1e" + strings.Join(values, "\x1e"), "(a JSON text sequence)", "completed"},
+				"a sequence of one":    {"application/json-seq", "\x1e" + values[0] + "\n", "one Task", "submitted"},
+				"a sequence in plain":  {"text/plain", "\r\n\x1e" + strings.Join(values, "\r\n\x1e") + "\r\n", "(a JSON text sequence)", "completed"},
+				"a cut sequence":       {"application/json-seq", "\x1e" + strings.Join(values[:2], "\n\x1e") + "\n\x1e" + values[2][:20], "(a JSON text sequence)", "working"},
 				"labelled as one":      {"application/json", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
 				"without lines":        {"application/json", strings.Join(values, ""), "3 JSON values one after the other", "completed"},
 				"an array":             {"application/json", "[" + strings.Join(values, ",") + "]", "an array of 3 JSON values", "completed"},
@@ -280,7 +288,7 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 					case "stream-method-answered-json":
 						got += f.Seen
 					case "rpc-response-content-type", "rpc-response-content-type-v1", "json-wellformed", "stream-empty",
-						"rest-response-content-type", "outcome-no-protocol":
+						"rest-response-content-type", "rest-content-type-v1", "outcome-no-protocol", "rpc-envelope", "http-sse-content-type":
 						t.Errorf("%s %s, %s: %s", version, binding, name, f.String())
 					}
 				}
