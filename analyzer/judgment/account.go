@@ -173,7 +173,7 @@ func whyUnknown(s *summary.Summary) string {
 	case s.Status >= 300 && s.Status < 400:
 		why := fmt.Sprintf("status %d leads its client elsewhere", s.Status)
 		if s.Said != "" {
-			why += ": " + s.Said
+			why += ": " + address.Shown(s.Said)
 		}
 		return why
 	}

@@ -440,6 +440,55 @@ func TestCardAlone(t *testing.T) {
 	}
 }
 
+// A filter leaves what the verdict states of a link as it is: calls by another name, how streams came out, what failed.
+func TestChoosingAgents(t *testing.T) {
+	const server, other = "http://127.0.0.1:9001", "http://127.0.0.1:9362"
+	card := call(a2a.GetCard, "")
+	card.Call, card.Card, card.AgentURL, card.CardSum = false, true, server, 1
+	card.Offers = []string{"localhost:9362"}
+	called := call(a2a.SendMessage, "t1")
+	called.Link, called.AgentURL, called.Binding = analysis.Link{Client: "grpc-go", Agent: "booker-grpc"}, other, a2a.GRPC
+	failed := called
+	failed.Outcome, failed.Status = analysis.Outcome{Failure: "HTTP 500"}, 500
+	working := shows(a2a.SendMessage, "t2", a2a.Working, "")
+	ended := shows(a2a.GetTask, "t2", a2a.Completed, "")
+	for _, test := range []struct {
+		name, agent string
+		list        []summary.Summary
+		want        string
+	}{
+		{"who reads the card calls the other tap", "booker", []summary.Summary{card, called}, "clean: no violation in 1 exchange"},
+		{"the other tap", "booker-grpc", []summary.Summary{card, called}, "clean: no violation in 1 exchange; 1 of 1 call succeeded"},
+		{"nobody calls", "booker", []summary.Summary{card}, "incomplete: not seen: calls of planner → booker: " +
+			"the client asked for the card once and never called; 0 errors, 0 warnings, 0 notes in 1 exchange, 1 judged"},
+		{"another agent fails", "booker", []summary.Summary{call(a2a.SendMessage, "t1"), failed}, "clean: no violation in 1 exchange; 1 of 1 call succeeded"},
+		{"another agent's task has no end", "booker-grpc", []summary.Summary{called, working}, "clean: no violation in 1 exchange; 1 of 1 call succeeded"},
+		{"a task has no end", "booker", []summary.Summary{called, working}, "no violation: 1 exchange; 1 of 1 call succeeded; " +
+			"not seen: the end of 1 task: at work when last shown"},
+		{"a task ends", "booker", []summary.Summary{called, working, ended}, "clean: no violation in 2 exchanges; 2 of 2 calls succeeded"},
+	} {
+		var all, counted judgment.Result
+		var some []summary.Summary
+		for i := range test.list {
+			test.list[i].Seq, test.list[i].Judged = uint64(i+1), true
+			if test.list[i].Link.Agent == test.agent {
+				some = append(some, test.list[i])
+			}
+		}
+		all.Count(test.list...)
+		counted.Count(some...)
+		all.Counts = counted.Counts
+		all.Choose(counted.Calls, func(n uint64) bool { return test.list[n-1].Link.Agent == test.agent })
+		v := all.Verdict(analysis.Error)
+		if got := v.String(); got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
+		}
+		if len(v.Failed) > 0 {
+			t.Errorf("%s: %d failed calls of others", test.name, len(v.Failed))
+		}
+	}
+}
+
 // A card names the servers that its client may call. The tap of such a server belongs to the agent of the card, whatever
 // the tap is called: a client that calls there has called. Which client that is shows its name, or where libraries name
 // themselves, that one client reads and another one calls.

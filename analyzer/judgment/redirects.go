@@ -20,8 +20,12 @@ type redirects struct {
 	count   int
 }
 
-// led is a client, and where it is led.
-type led struct{ client, url string }
+// led is a client, and where it is led. A client that is led past the recorder to the path that it asked is not seen to
+// follow when it asks here again.
+type led struct {
+	client, url string
+	unseen      bool
+}
 
 // A redirect is a call that was answered with one. Its Text is where that leads.
 type redirect struct {
@@ -37,15 +41,16 @@ func (r *redirects) take(s *summary.Summary, m *summary.Member) bool {
 		return false
 	}
 	to, back := address.Redirect(s.AgentURL, s.Target, s.Host, s.Said)
-	key := led{s.Link.Client, to}
+	past := !back && address.Of(address.Origin(to)) == address.Of(address.Origin(s.AgentURL))
+	key := led{s.Link.Client, to, past && to == address.Exact(s.AgentURL, s.Target)}
 	if r.waiting == nil {
 		r.waiting = make(map[led][]redirect)
 	}
 	r.waiting[key] = append(r.waiting[key], redirect{
 		FailedCalls: FailedCalls{
 			Exchange: s.Seq, Link: s.Link, Binding: s.Binding, Operation: m.Asked, Error: fmt.Sprintf("HTTP %d", s.Status),
-			Text: s.Said, Count: 1,
-		}, method: s.Method, back: back, past: !back && address.Of(address.Origin(to)) == address.Of(address.Origin(s.AgentURL)),
+			Text: address.Shown(s.Said), Count: 1,
+		}, method: s.Method, back: back, past: past,
 	})
 	r.count++
 	return true
@@ -56,7 +61,7 @@ func (r *redirects) followed(s *summary.Summary) (first redirect, ok bool) {
 	if r.count == 0 {
 		return first, false
 	}
-	key := led{s.Link.Client, address.Exact(s.AgentURL, s.Target)}
+	key := led{client: s.Link.Client, url: address.Exact(s.AgentURL, s.Target)}
 	list := r.waiting[key]
 	if len(list) == 0 || list[0].Exchange >= s.Seq {
 		return first, false

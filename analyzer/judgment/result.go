@@ -21,6 +21,7 @@ type Result struct {
 	Coverage  []Coverage              // of each link; see OtherClients
 	Counts    Counts
 	Calls     []Calls // of each link on which anything passed
+	Around    []Calls // of all links of the captures, where a filter has left some of Calls; nil if it has not
 	Agents    []Agent
 	// calls that failed or were refused, and tasks that ended badly, those together that are alike; what was not seen
 	FailedCalls []FailedCalls
@@ -63,6 +64,7 @@ func (r *Result) Add(other *Result) {
 	r.Crashes = append(r.Crashes, other.Crashes...)
 	r.addCoverage(other.Coverage)
 	r.addCalls(other.Calls)
+	r.Around = append(r.Around, other.Around...)
 	failed := slices.Clone(other.FailedCalls)
 	for i := range failed {
 		if failed[i].Capture == "" && len(other.Captures) == 1 {
@@ -182,6 +184,24 @@ func (r *Result) Keep(keep func(*analysis.Finding) bool) {
 		}
 	}
 	r.Findings, r.Found, r.Critical = kept, ledger.Found, ledger.Critical
+}
+
+// Choose leaves what is chosen of the calls, of what failed, and of what was not seen. Counted are the chosen exchanges
+// alone: where all of a link are chosen, its calls stay as they are, since other exchanges tell how they came out.
+func (r *Result) Choose(counted []Calls, chosen func(exchange uint64) bool) {
+	r.Around = r.Calls
+	r.Calls = slices.Clone(counted)
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		all := slices.IndexFunc(r.Around, func(d Calls) bool { return d.Link == c.Link })
+		if all >= 0 && r.Around[all].Exchanges == c.Exchanges {
+			*c = r.Around[all]
+		}
+	}
+	r.FailedCalls = slices.DeleteFunc(slices.Clone(r.FailedCalls), func(f FailedCalls) bool {
+		return !chosen(f.Exchange) && !slices.ContainsFunc(f.Others, chosen)
+	})
+	r.NotSeen = slices.DeleteFunc(slices.Clone(r.NotSeen), func(n NotSeen) bool { return n.Exchange != 0 && !chosen(n.Exchange) })
 }
 
 // Accept marks the failed calls that are known, and returns how many there are. They are counted all the same, but

@@ -168,8 +168,9 @@ func (v *Verdict) Incomplete() bool {
 // leads to, or if one shows that it could not use the card.
 func (r *Result) idle() (list []NotSeen, alone bool) {
 	calls, called := make(map[string]bool), make(map[string]bool)
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Made > 0 {
+	all := r.around()
+	for i := range all {
+		if c := &all[i]; c.Made > 0 {
 			calls[c.Link.Client], called[c.Link.Agent] = true, true
 		}
 	}
@@ -201,14 +202,15 @@ func (r *Result) idle() (list []NotSeen, alone bool) {
 // to a server that such a card names.
 func (r *Result) reach(agent string) []string {
 	var offers []string
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Link.Agent == agent {
+	all := r.around()
+	for i := range all {
+		if c := &all[i]; c.Link.Agent == agent {
 			offers = append(offers, c.Offers...)
 		}
 	}
 	agents := []string{agent}
-	for i := range r.Calls {
-		c := &r.Calls[i]
+	for i := range all {
+		c := &all[i]
 		if c.Server != "" && slices.Contains(offers, c.Server) && !slices.Contains(agents, c.Link.Agent) {
 			agents = append(agents, c.Link.Agent)
 		}
@@ -216,19 +218,29 @@ func (r *Result) reach(agent string) []string {
 	return agents
 }
 
+// around returns the calls of all links, whatever a filter has left.
+func (r *Result) around() []Calls {
+	if r.Around != nil {
+		return r.Around
+	}
+	return r.Calls
+}
+
 // callsByAnotherName reports whether a client that asked for the card of an agent and called nobody may be the one that
 // calls what the card names: a program asks by one library and calls by another, each of which names itself in
 // User-Agent. It may where there is one such client on each side, the card was of use, and the one that calls has asked
 // for no card: over gRPC, which the library that asks does not speak, or on another tap, whose address the card tells.
 func (r *Result) callsByAnotherName(reader *Calls, reach []string, calls map[string]bool) bool {
-	isAgent := slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Link == reader.Link.Client })
+	all := r.around()
+	isAgent := slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Link == reader.Link.Client }) ||
+		slices.ContainsFunc(all, func(c Calls) bool { return c.Link.Agent == reader.Link.Client })
 	if isAgent || reader.Named || reader.Card != "" || reader.Unusable != "" {
 		return false
 	}
 	asked := make(map[string]bool)
 	var callers []string
-	for i := range r.Calls {
-		c := &r.Calls[i]
+	for i := range all {
+		c := &all[i]
 		if !slices.Contains(reach, c.Link.Agent) {
 			continue
 		}

@@ -260,6 +260,14 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 			}{
 				"JSON Lines":           {"application/x-ndjson", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
 				"another label":        {"application/jsonl", strings.Join(values, "\r\n"), "3 JSON values one after the other", "completed"},
+				"x-jsonlines":          {"application/x-jsonlines", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
+				"stream+json":          {"application/stream+json", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
+				"plain text":           {"text/plain; charset=utf-8", strings.Join(values, "\n") + "\n", "3 JSON values one after the other", "completed"},
+				"a text sequence":      {"application/json-seq", "\x1e" + strings.Join(values, "\n\x1e") + "\n", "(a JSON text sequence)", "completed"},
+				"a labelled sequence":  {"application/json", "\x1e" + strings.Join(values, "\x1e"), "(a JSON text sequence)", "completed"},
+				"a sequence of one":    {"application/json-seq", "\x1e" + values[0] + "\n", "one Task", "submitted"},
+				"a sequence in plain":  {"text/plain", "\r\n\x1e" + strings.Join(values, "\r\n\x1e") + "\r\n", "(a JSON text sequence)", "completed"},
+				"a cut sequence":       {"application/json-seq", "\x1e" + strings.Join(values[:2], "\n\x1e") + "\n\x1e" + values[2][:20], "(a JSON text sequence)", "working"},
 				"labelled as one":      {"application/json", strings.Join(values, "\n"), "3 JSON values one after the other", "completed"},
 				"without lines":        {"application/json", strings.Join(values, ""), "3 JSON values one after the other", "completed"},
 				"an array":             {"application/json", "[" + strings.Join(values, ",") + "]", "an array of 3 JSON values", "completed"},
@@ -280,7 +288,7 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 					case "stream-method-answered-json":
 						got += f.Seen
 					case "rpc-response-content-type", "rpc-response-content-type-v1", "json-wellformed", "stream-empty",
-						"rest-response-content-type", "outcome-no-protocol":
+						"rest-response-content-type", "rest-content-type-v1", "outcome-no-protocol", "rpc-envelope", "http-sse-content-type":
 						t.Errorf("%s %s, %s: %s", version, binding, name, f.String())
 					}
 				}
@@ -301,6 +309,13 @@ func TestJSONInPlaceOfEvents(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	const ignored, lost = "http-redirect-not-followed", "http-redirect-request-lost"
+	at := func(end string) func(turn) []turn { // the same call, at the path that was asked first and with that end
+		return func(x turn) []turn {
+			x.ask = strings.Replace(x.ask, x.path(), strings.TrimSuffix(x.path(), "/")+end, 1)
+			return []turn{x}
+		}
+	}
+	long := strings.Repeat("1", 300)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for _, binding := range []string{"JSONRPC", "HTTP+JSON"} {
 			for name, test := range map[string]struct {
@@ -312,6 +327,20 @@ func TestRedirects(t *testing.T) {
 			}{
 				"a path":            {"%s/", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
 				"the client's host": {"http://booker.example:9001%s/", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"two slashes":       {"%s//", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"relative":          {"./x//", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"a query":           {"?x=1", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"a query with URL":  {"%s/?to=http://b/", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"host, two slashes": {"http://booker.example:9001%s//", nil, "1 of 1 call failed: HTTP %d 1", ignored + " at 2 (agent)", false},
+				"a query, followed": {"?x=1", at("?x=1"), "1 of 1 call succeeded", "", false},
+				"slashes, followed": {"%s//", at("//"), "1 of 1 call succeeded", "", false},
+				"a query, then a call without": {
+					"?x=1", at(""), "1 of 2 calls failed: HTTP %d 1", ignored + " at 2 (agent)", false,
+				},
+				"long, followed": {"?x=" + long, at("?x=" + long), "1 of 1 call succeeded", "", false},
+				"the agent's own address, then a call": {
+					"http://booker.internal:9001%s", at(""), "1 of 2 calls succeeded, 1 without a known outcome", "", true,
+				},
 				"followed":          {"%s/", func(x turn) []turn { return []turn{x} }, "1 of 1 call succeeded", "", false},
 				"followed twice": {"%s/", func(x turn) []turn {
 					again := x

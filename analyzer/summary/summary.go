@@ -229,7 +229,7 @@ func (s *Summary) Failure() string {
 	case s.Status >= 400:
 		return statusWords(s.Status)
 	case address.IsRedirect(s.Status):
-		return strings.TrimSuffix(statusWords(s.Status)+": "+analysis.Clean(s.Said), ": ")
+		return strings.TrimSuffix(statusWords(s.Status)+": "+analysis.Clean(address.Shown(s.Said)), ": ")
 	case s.Fault != nil || s.Outcome.Succeeded:
 		return ""
 	}

@@ -39,6 +39,18 @@ func (c *Call) Values(status int, body []byte, doc *Doc) (values []Doc, count in
 	return values, count
 }
 
+// Separated returns a body that is a JSON text sequence (RFC 7464), with line feeds in the place of the characters that
+// begin its records, and whether it is one.
+func Separated(body []byte) ([]byte, bool) {
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{recordSeparator}) {
+		return body, false
+	}
+	return bytes.ReplaceAll(body, []byte{recordSeparator}, []byte("\n")), true
+}
+
+// recordSeparator begins each record of a JSON text sequence. JSON itself has the character nowhere.
+const recordSeparator = 0x1e
+
 // BareValues returns the JSON values in the lines of an event that has no data: lines without a field name, which are no
 // part of the format of events.
 func BareValues(raw []byte) (values []Doc) {

@@ -13,9 +13,15 @@ func TestRedirect(t *testing.T) {
 		back                 bool
 	}{
 		{"/a2a", "/a2a/", "http://localhost:24800/a2a/", true},
-		{"/a2a?x=1", "/a2a/?x=1", "http://localhost:24800/a2a/", true},
+		{"/a2a?x=1", "/a2a/?x=1", "http://localhost:24800/a2a/?x=1", true},
 		{"/a2a/rpc", "v2", "http://localhost:24800/a2a/v2", true},
-		{"/a2a", "?x=1", "http://localhost:24800/a2a", true},
+		{"/a2a", "?x=1", "http://localhost:24800/a2a?x=1", true},
+		{"/a2a?x=1", "?y=//a", "http://localhost:24800/a2a?y=//a", true},
+		{"/rpc", "/rpc//", "http://localhost:24800/rpc//", true},
+		{"/rpc", "/rpc/?to=http://b/", "http://localhost:24800/rpc/?to=http://b/", true},
+		{"/rpc", "rpc//#a", "http://localhost:24800/rpc//", true},
+		{"/rpc", "http://127.0.0.1:24801/rpc//", "http://localhost:24800/rpc//", true},
+		{"/rpc", "http:///rpc/", "", false},
 		{"/a2a", "http://127.0.0.1:24801/a2a/", "http://localhost:24800/a2a/", true},
 		{"/a2a", "http://localhost:24801/a2a/", "http://localhost:24800/a2a/", true},
 		{"/a2a", "//127.0.0.1:24801/a2a/", "http://localhost:24800/a2a/", true},

@@ -71,5 +71,9 @@ type Redirect struct {
 	dialects a2a.Dialects
 }
 
-// led is a client, and where it is led.
-type led struct{ client, url string }
+// led is a client, and where it is led. A client that is led past the recorder to the path that it asked is not seen to
+// follow when it asks here again.
+type led struct {
+	client, url string
+	unseen      bool
+}

@@ -2,7 +2,6 @@ package reach
 
 import (
 	"net/http"
-	"strings"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/internal/address"
@@ -18,12 +17,12 @@ func (m *Memory) redirected(o *analysis.Observation) {
 	if !address.IsRedirect(x.Response.Status) || x.Call.Operation == a2a.Webhook {
 		return
 	}
-	location, _, _ := strings.Cut(x.Response.Fields.Get("Location"), "?")
-	to, back := address.Redirect(x.Origin, x.Path, x.Request.Fields.Get("Host"), location)
+	location := x.Response.Fields.Get("Location")
+	to, back := address.Redirect(x.Origin, x.Request.Target, x.Request.Fields.Get("Host"), location)
 	if to == "" || !back && address.Of(address.Origin(to)) != address.Of(x.Origin) {
 		return
 	}
-	key := led{x.Link.Client, to}
+	key := led{x.Link.Client, to, !back && to == address.Exact(x.Origin, x.Request.Target)}
 	if known, ok := m.led.Get(key); ok {
 		known.Count++
 		return
@@ -32,7 +31,7 @@ func (m *Memory) redirected(o *analysis.Observation) {
 		return // the client has come while the answer was on its way
 	}
 	m.led.Put(key, &Redirect{
-		Status: x.Response.Status, Location: location, Count: 1, Past: !back, Declared: len(m.cards.Before(x)) > 0,
+		Status: x.Response.Status, Location: address.Shown(location), Count: 1, Past: !back, Declared: len(m.cards.Before(x)) > 0,
 		first: x.WithoutBodies(), dialects: o.Dialects,
 	})
 }
@@ -40,7 +39,7 @@ func (m *Memory) redirected(o *analysis.Observation) {
 // came takes that a client has come to where a redirect led it.
 func (m *Memory) came(p *analysis.Pass) {
 	x := p.Exchange
-	key := led{x.Link.Client, address.Exact(x.Origin, x.Path)}
+	key := led{client: x.Link.Client, url: address.Exact(x.Origin, x.Request.Target)}
 	m.visits.Put(key, x.Opened)
 	r, ok := m.led.Get(key)
 	if !ok || r.first.Seq >= x.Seq {

@@ -81,7 +81,8 @@ func (s Selection) choose(ctx context.Context, j *Capture, r *judgment.Result) e
 		return err
 	}
 	r.Keep(func(f *analysis.Finding) bool { return chosen.Has(f.Place.Exchange) })
-	r.Counts.Exchanges, r.Counts.Judged, r.Calls = counted.Counts.Exchanges, counted.Counts.Judged, counted.Calls
+	r.Counts.Exchanges, r.Counts.Judged = counted.Counts.Exchanges, counted.Counts.Judged
+	r.Choose(counted.Calls, chosen.Has)
 	if s.agent != "" {
 		r.Coverage = slices.DeleteFunc(r.Coverage, func(v judgment.Coverage) bool { return !s.isOf(v.Programs()) })
 		r.Agents = slices.DeleteFunc(r.Agents, func(a judgment.Agent) bool { return a.Link != s.agent })

@@ -15,6 +15,9 @@ import (
 // maxSeen bounds each list of a summary.
 const maxSeen = 64
 
+// maxLocation bounds the bytes of a Location.
+const maxLocation = 2000
+
 // A gathering is the summary of an exchange while it passes.
 type gathering struct {
 	summary.Summary
@@ -69,8 +72,8 @@ func (g *gathering) step(s *capture.Step) {
 		if s.Parsed != nil && s.Parsed.Head != nil {
 			g.Status = s.Parsed.Head.Status
 			if g.Status >= 300 && g.Status < 400 {
-				leads, _, _ := strings.Cut(s.Parsed.Head.Fields.Get("Location"), "?")
-				g.Said = summary.OneLine(leads)
+				leads := s.Parsed.Head.Fields.Get("Location")
+				g.Said = strings.Clone(leads[:min(len(leads), maxLocation)])
 			}
 			g.traced(s.Parsed.Head.Fields)
 		}

@@ -141,13 +141,19 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	if doc == nil {
 		doc = ob.shown.readAnswer(x, body)
 	}
+	text := body
+	if x.Call.Streams && doc.Err != nil {
+		if lines, is := a2a.Separated(body); is {
+			text, doc = lines, parsed(lines)
+		}
+	}
 	ob.read = a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
 	if mayLack(&in.response, ob.read.Doc.Err != nil) {
 		in.lack("its answer's body", "was not kept")
 		in.cut()
 		return
 	}
-	values, count := x.Call.Values(x.Response.Status, body, doc)
+	values, count := x.Call.Values(x.Response.Status, text, doc)
 	ob.read.Values = count
 	ob.takeAnswer(in, s, &ob.read, x.ResponsePlace().Body(), body)
 	ob.takeValues(in, s, values)

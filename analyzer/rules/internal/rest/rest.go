@@ -214,10 +214,12 @@ application/problem+json for errors. Parameters are ignored.`,
 	},
 }
 
-// hasOwnAnswer reports whether the answer at hand is JSON that the agent itself wrote, and its labels were recorded.
+// hasOwnAnswer reports whether the answer at hand is JSON that the agent itself wrote, its labels were recorded, and no
+// event stream is due.
 func hasOwnAnswer(p *analysis.Pass) bool {
 	x := p.Exchange
-	if p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || !rule.LabelKept(x, x.Response.Fields) {
+	if p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || !rule.LabelKept(x, x.Response.Fields) ||
+		rule.DueAsStream(p) {
 		return false
 	}
 	root := p.Doc.Root

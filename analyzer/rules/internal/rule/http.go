@@ -46,6 +46,11 @@ func Essence(values []string) string {
 // Succeeded reports whether an HTTP status is 2xx.
 func Succeeded(status int) bool { return status >= 200 && status < 300 }
 
+// DueAsStream reports whether an answer is a result where an event stream is due: no label would make it right.
+func DueAsStream(p *analysis.Pass) bool {
+	return p.Exchange.Call.Streams && p.Answer.Err == nil && Succeeded(p.Exchange.Response.Status)
+}
+
 // IsMediaType reports whether a text is a type and a subtype, perhaps with parameters (RFC 9110 §8.3.1).
 func IsMediaType(text string) bool {
 	essence, _, _ := strings.Cut(text, ";")

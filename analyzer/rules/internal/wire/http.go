@@ -115,7 +115,7 @@ JSON-RPC object labelled as text is shown to a user, or refused, although its co
 	Silent: `Parameters such as charset are ignored. Answers without a body, error pages that are not JSON-RPC, and results
 where an event stream is due are not judged.`,
 	Check: func(p *analysis.Pass) {
-		if !p.Answer.IsEnvelope || dueAsStream(p) {
+		if !p.Answer.IsEnvelope || rule.DueAsStream(p) {
 			return
 		}
 		p.Applied()
@@ -141,7 +141,7 @@ object labelled as text is shown to a user, or refused, although its content is 
 	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without
 a body, error pages that are not JSON-RPC, and results where an event stream is due are not judged.`,
 	Check: func(p *analysis.Pass) {
-		if !p.Answer.IsEnvelope || dueAsStream(p) {
+		if !p.Answer.IsEnvelope || rule.DueAsStream(p) {
 			return
 		}
 		p.Applied()
@@ -318,7 +318,11 @@ finding is a warning.`,
 		}
 		switch n := analysis.Plural(p.Answer.Values, "JSON value"); {
 		case p.Answer.Doc.Trailing && p.Answer.Values > 1:
-			what = n + " one after the other (JSON Lines)"
+			form := "JSON Lines"
+			if _, is := a2a.Separated(p.Body); is {
+				form = "a JSON text sequence"
+			}
+			what = n + " one after the other (" + form + ")"
 		case p.Answer.Values > 0:
 			what = "an array of " + n
 		}
@@ -340,11 +344,6 @@ func reportBareValues(p *analysis.Pass) {
 			analysis.Plural(n, "JSON value")), "expected events, whose lines have a field name",
 			analysis.AtMostIf(!p.Dialects.Has(a2a.V1_0), analysis.Warning))
 	}
-}
-
-// dueAsStream reports whether an answer is a result where an event stream is due: no label would make it right.
-func dueAsStream(p *analysis.Pass) bool {
-	return p.Exchange.Call.Streams && p.Answer.Err == nil && rule.Succeeded(p.Exchange.Response.Status)
 }
 
 var nonstreamMethodAnsweredSSE = &analysis.Rule{
