@@ -17,7 +17,7 @@ const (
 
 	EndReadBytes = 256 << 10 // of a text that is judged when a recording has been ending for a while
 	EndReadNodes = 16 << 10  // of a message of gRPC then
-	EndReadRatio = 4         // bytes that each coded byte may become then, and as many bytes for each field of gRPC
+	EndReadRatio = 4         // bytes that each coded byte may become then, and bytes on the wire for each field of gRPC
 	EndFreeBytes = 4 << 10   // that a coded text may become besides
 	EndFreeNodes = 128       // fields that a message of gRPC may have besides
 
