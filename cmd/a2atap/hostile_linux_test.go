@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/must"
@@ -38,6 +39,62 @@ func TestHostileAgentsAreRecorded(t *testing.T) {
 		t.Run(b.Name, func(t *testing.T) {
 			a := newAttack(t, b.Answer)
 			a.run(t, 20, func() (int64, error) { return a.ask(b.GRPC, "", nil) })
+		})
+	}
+}
+
+// TestHostileBodiesAreRecorded answers with bodies that take more to be read than to be sent, in each coding, and many at
+// once, so that most are still to be judged in the end.
+func TestHostileBodiesAreRecorded(t *testing.T) {
+	t.Parallel()
+	const begin = `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","parts":[`
+	short, long := begin+strings.Repeat("{},", 20_000), begin+strings.Repeat("{},", 300_000)
+	empty := string(capturetest.Encode(t, nil, "gzip"))
+	data := func(struct_ string) string {
+		method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/SendMessage")
+		message := must.Get(method.Answer.FromJSON(jsonOf(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"data":` + struct_ + `}]}}`)))(t)
+		return string(hostile.Packed(message))
+	}
+	for name, test := range map[string]struct {
+		media, text string
+		codings     []string
+		times       int
+	}{
+		"not coded":                {"application/json", short, nil, 200},
+		"deflate":                  {"application/json", long, []string{"deflate"}, 40},
+		"br":                       {"application/json", long, []string{"br"}, 40},
+		"zstd":                     {"application/json", long, []string{"zstd"}, 40},
+		"gzip in br":               {"application/json", long, []string{"gzip", "br"}, 40},
+		"gzip of gzip of nothing":  {"application/json", strings.Repeat(empty, 3_000_000), []string{"gzip"}, 40},
+		"a card":                   {"application/json", `{"name":"` + strings.Repeat("a", 50<<20) + `"}`, []string{"gzip"}, 20},
+		"events in br":             {"text/event-stream", strings.Repeat("data: {}\n\n", 300_000), []string{"br"}, 20},
+		"gRPC, lists in lists":     {"application/grpc", data(strings.Repeat("[", 4000) + strings.Repeat("]", 4000)), nil, 80},
+		"gRPC, a list of lists":    {"application/grpc", data("[" + strings.Repeat("[],", 60_000) + "[]]"), nil, 80},
+		"gRPC, an object of texts": {"application/grpc", data(`{"` + strings.Repeat(`a":"`+strings.Repeat("b", 900)+`","`, 4000) + `z":1}`), nil, 80},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := capturetest.Encode(t, []byte(test.text), test.codings...)
+			codings := test.codings
+			if strings.HasPrefix(name, "gzip of gzip") {
+				codings = []string{"gzip", "gzip"}
+			}
+			overGRPC := test.media == "application/grpc"
+			a := newAttack(t, func(w http.ResponseWriter, r *http.Request) {
+				io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", test.media)
+				if len(codings) > 0 {
+					w.Header().Set("Content-Encoding", strings.Join(codings, ", "))
+				}
+				if overGRPC {
+					w.Header().Set("Grpc-Encoding", "gzip")
+					w.Header().Set("Trailer", "Grpc-Status")
+				}
+				w.Write(body)
+				if overGRPC {
+					w.Header().Set("Grpc-Status", "0")
+				}
+			})
+			a.run(t, test.times, func() (int64, error) { return a.ask(overGRPC, "", nil) })
 		})
 	}
 }
