@@ -291,6 +291,8 @@ func (r *Reading) readEvent(call *a2a.Call, e *capture.Event, parsed *capture.Pa
 	if parsed != nil && parsed.Doc != nil {
 		a := a2a.ReadEvent(call, parsed.Doc)
 		r.answer(&a)
+	} else if parsed != nil && parsed.Message != nil {
+		return // it cannot be read
 	} else if fields := e.Fields(); fields.HasData {
 		a := a2a.DecodeEvent(call, fields.Data)
 		r.answer(&a)

@@ -16,7 +16,10 @@ const (
 	ReadNodes = 1 << 20  // of the same
 
 	EndReadBytes = 256 << 10 // of a text that is judged when a recording has been ending for a while
-	EndReadNodes = 16 << 10  // of the same
+	EndReadNodes = 16 << 10  // of a message of gRPC then
+	EndReadRatio = 4         // bytes that each coded byte may become then, and bytes on the wire for each field of gRPC
+	EndFreeBytes = 4 << 10   // that a coded text may become besides
+	EndFreeNodes = 128       // fields that a message of gRPC may have besides
 
 	HeldReadBytes = 4 << 20 // of a message of gRPC that is held while it is read
 	HeldReadNodes = 1 << 16 // of the same
@@ -37,11 +40,17 @@ const (
 var (
 	// Read bounds what is recorded, judged and shown. Long texts are read one after another: see background.Large.
 	Read = Budget{ReadBytes, ReadNodes}
-	// End bounds what is judged when a recording has been ending for a while.
-	End = Budget{EndReadBytes, EndReadNodes}
 	// Held bounds what is read in the path of the traffic: see StartHeldRead.
 	Held = Budget{HeldReadBytes, HeldReadNodes}
 )
+
+// AtEnd bounds the reading of a text of n bytes on the wire when a recording has been ending for a while. All that waits
+// then costs about as much as its bytes do, whatever they unpack to, and what is short is read whole.
+func AtEnd(n int) Budget {
+	return Budget{
+		Bytes: min(EndReadBytes, EndFreeBytes+EndReadRatio*int64(n)), Nodes: min(EndReadNodes, EndFreeNodes+n/EndReadRatio),
+	}
+}
 
 // heldReads has a token for each long message that is being read in the path of the traffic.
 var heldReads = make(chan struct{}, HeldReads)

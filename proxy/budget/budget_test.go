@@ -21,6 +21,14 @@ func TestDocumented(t *testing.T) {
 		{"values and names of a JSON text, or fields of a message of gRPC", count(budget.ReadNodes)},
 		{"bytes of a text that is judged when a recording has been ending for half a second", size(budget.EndReadBytes)},
 		{"fields of a message of gRPC that is judged then", count(budget.EndReadNodes)},
+		{
+			"bytes that a coded text may become then for each byte on the wire, and " + size(budget.EndFreeBytes) + " besides",
+			count(budget.EndReadRatio),
+		},
+		{
+			"bytes on the wire for each field of a message of gRPC then, and " + count(budget.EndFreeNodes) + " fields besides",
+			count(budget.EndReadRatio),
+		},
 		{"bytes of a message of gRPC that is read while it is held, once it is unpacked", size(budget.HeldReadBytes)},
 		{"fields of a message of gRPC that is read while it is held", count(budget.HeldReadNodes)},
 		{"long messages that are read at once while they are held", count(budget.HeldReads)},
@@ -49,6 +57,19 @@ func TestDocumented(t *testing.T) {
 	} {
 		if !strings.Contains(security, text) {
 			t.Errorf("docs/security.md lacks %q", text)
+		}
+	}
+}
+
+// What waits when a recording ends costs about as much as its bytes, and never more than one text may.
+func TestAtEnd(t *testing.T) {
+	for n, want := range map[int]budget.Budget{
+		0:       {Bytes: budget.EndFreeBytes, Nodes: budget.EndFreeNodes},
+		1000:    {Bytes: budget.EndFreeBytes + 4000, Nodes: budget.EndFreeNodes + 250},
+		1 << 30: {Bytes: budget.EndReadBytes, Nodes: budget.EndReadNodes},
+	} {
+		if got := budget.AtEnd(n); got != want {
+			t.Errorf("of %d bytes: %+v, want %+v", n, got, want)
 		}
 	}
 }

@@ -142,15 +142,9 @@ func (c *chunks) join() []byte {
 // Decode). It is nil if nothing was kept. The head is that of the body's message. A message of gRPC is decoded to the
 // JSON that it stands for; where that cannot be, it comes as it is, with an error.
 func (b *Body) Decode(h *Head) ([]byte, error) {
-	if b.Data == nil {
-		return nil, nil
-	}
-	text := b.Data
-	if !b.Decoded {
-		var err error
-		if text, err = Decode(text, h.Fields.Codings(), DefaultDecodeLimit); err != nil {
-			return text, err
-		}
+	text, err := b.DecodeUpTo(DefaultDecodeLimit, h)
+	if text == nil || err != nil {
+		return text, err
 	}
 	if as := h.GRPCMessage(); as != nil {
 		message := as.Read(text)
@@ -160,6 +154,15 @@ func (b *Body) Decode(h *Head) ([]byte, error) {
 		return message.Text, nil
 	}
 	return text, nil
+}
+
+// DecodeUpTo takes the content codings of a body off, as Decode does, up to a limit in bytes. What it returns of gRPC is
+// its frames.
+func (b *Body) DecodeUpTo(limit int64, h *Head) ([]byte, error) {
+	if b.Data == nil || b.Decoded {
+		return b.Data, nil
+	}
+	return Decode(b.Data, h.Fields.Codings(), limit)
 }
 
 // Content returns the request's body without its content codings (see Body.Decode).

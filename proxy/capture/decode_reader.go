@@ -25,9 +25,13 @@ func decodingReader(src io.Reader, codings []string) (io.ReadCloser, error) {
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%w: %d of them over one another", ErrUnknownCoding, len(codings))
 	}
+	wire := &link{r: src}
 	d := &decoders{r: src}
 	for i := len(codings) - 1; i >= 0; i-- {
-		l := &link{r: d.r}
+		l := &link{r: d.r, wire: wire}
+		if d.links == nil {
+			l = wire
+		}
 		d.links = append(d.links, l)
 		d.r = l
 		switch coding := codings[i]; coding {
@@ -73,14 +77,25 @@ func (d *decoders) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A link stands between two decoders and remembers how the lower one broke: zstd takes any early end for a good one.
+// What one of several codings may come to that lie over one another: some for a start, and then so much for each byte on
+// the wire. What the last one comes to is for the caller to bound, and may be nothing at all.
+const betweenBytes, betweenRatio = 16 << 20, 100
+
+var errBetween = fmt.Errorf("%w between its codings", ErrTooLong)
+
+// A link stands below a decoder, and remembers how what is below it broke: zstd takes any early end for a good one.
 type link struct {
-	r   io.Reader
-	err error
+	r    io.Reader
+	wire *link // the lowest one; nil for itself
+	n    int64 // bytes so far
+	err  error
 }
 
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
+	if l.n += int64(n); l.wire != nil && l.n > betweenBytes+betweenRatio*l.wire.n {
+		n, err = 0, errBetween
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		l.err = err
 	}

@@ -106,6 +106,21 @@ func TestDecodeJunkBehind(t *testing.T) {
 	}
 }
 
+// Codings that lie over one another are bounded in between, where what comes out in the end is nothing.
+func TestDecodeBetween(t *testing.T) {
+	const between = 40 << 20
+	empty := capturetest.Encode(t, nil, "gzip")
+	coded := capturetest.Encode(t, bytes.Repeat(empty, between/len(empty)), "gzip")
+	if got, err := capture.Decode(coded, []string{"gzip", "gzip"}, 1000); !errors.Is(err, capture.ErrTooLong) || len(got) > 0 {
+		t.Errorf("%d bytes that are %d in between: got %q and %v", len(coded), between, got, err)
+	}
+	d := must.Get(capture.NewStreamDecoder([]string{"gzip", "gzip"}))(t)
+	defer d.Close()
+	if err := d.Write(coded, func([]byte) {}); !errors.Is(err, capture.ErrTooLong) {
+		t.Errorf("as a stream: %v", err)
+	}
+}
+
 func TestDecodeUnknown(t *testing.T) {
 	for _, codings := range [][]string{{"compress"}, {"gzip", "aws-chunked"}, slices.Repeat([]string{"gzip"}, 9)} {
 		if got, err := capture.Decode([]byte("x"), codings, 10); !errors.Is(err, capture.ErrUnknownCoding) ||

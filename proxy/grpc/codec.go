@@ -59,21 +59,38 @@ func (c *Codec) ReadInTurn(body []byte) *Reading {
 	return r
 }
 
-// ReadShort is Read as far as budget.End goes.
+// ReadShort is Read as far as budget.AtEnd goes, without a wait.
 func (c *Codec) ReadShort(body []byte) *Reading {
-	_, r := c.read(body, budget.End, &turn{of: func() func() { return func() {} }})
+	_, r := c.read(body, budget.AtEnd(len(body)), &turn{of: func() func() { return func() {} }})
 	return r
 }
 
 // ReadHeld is Read in the path of the traffic: as far as budget.Held goes, and without a wait that the traffic notices. The
-// error is ErrBusy if too many long messages are read at once. It also returns the message without its compression.
-func (c *Codec) ReadHeld(body []byte) (message []byte, r *Reading) {
+// error is ErrBusy if too many long messages are read at once. It also returns the message without its compression. A
+// message that wanted, which may be nil, does not report to be is not read: then the Reading is nil.
+func (c *Codec) ReadHeld(body []byte, wanted func(message []byte) bool) (message []byte, r *Reading) {
 	turn := heldTurn()
 	defer turn.end()
-	return c.read(body, budget.Held, turn)
+	message, r = c.unpack(body, budget.HeldReadBytes, turn)
+	if r.Err != nil {
+		return nil, r
+	}
+	if wanted != nil && !wanted(message) {
+		return message, nil
+	}
+	r.read(c, message, budget.Held)
+	return message, r
 }
 
 func (c *Codec) read(body []byte, within budget.Budget, turn *turn) (message []byte, r *Reading) {
+	if message, r = c.unpack(body, within.Bytes, turn); r.Err == nil {
+		r.read(c, message, within)
+	}
+	return message, r
+}
+
+// unpack takes the compression off the first message of a body, and returns a Reading that has the error and the rest.
+func (c *Codec) unpack(body []byte, limit int64, turn *turn) (message []byte, r *Reading) {
 	frame, rest, ok := Cut(body)
 	r = &Reading{Rest: rest}
 	switch {
@@ -82,9 +99,7 @@ func (c *Codec) read(body []byte, within budget.Budget, turn *turn) (message []b
 	case !ok:
 		r.Err = ErrCutOff
 	default:
-		if message, r.Err = frame.plain(c.Encoding, within.Bytes, turn.begin); r.Err == nil {
-			r.read(c, message, within)
-		}
+		message, r.Err = frame.plain(c.Encoding, limit, turn.begin)
 	}
 	return message, r
 }

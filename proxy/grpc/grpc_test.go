@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/expect"
 	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
+	"a2atap/proxy/must"
 )
 
 // fuzzed are the messages that hold all others.
@@ -252,4 +253,33 @@ func TestErrorInfo(t *testing.T) {
 	const want = `{"code":5,"status":"NOT_FOUND","message":"gone","details":[{"@type":` +
 		`"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}`
 	expect.Equal(t, "", want, string(s.JSON()))
+}
+
+// A message that is held is read only where it has what is wanted: what else it holds is not decoded.
+func TestReadHeldWanted(t *testing.T) {
+	method, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/SendMessage")
+	as := grpc.Codec{Type: method.Request}
+	wanted := func(message []byte) bool {
+		return as.Type.Mentions(message, 2, func(name string) (wanted, within bool) {
+			return name == "taskPushNotificationConfig", name == "configuration"
+		})
+	}
+	for text, want := range map[string]bool{
+		`{"message":{"messageId":"m","parts":[{"text":"taskPushNotificationConfig"}]}}`:                           false,
+		`{"message":{"messageId":"m"},"configuration":{"historyLength":1}}`:                                       false,
+		`{"message":{"messageId":"m"},"configuration":{"taskPushNotificationConfig":{"url":"http://127.0.0.1"}}}`: true,
+	} {
+		body := must.Get(as.Write(jsondoc.Parse([]byte(text)).Root))(t)
+		before := jsondoc.Texts()
+		message, read := as.ReadHeld(body, wanted)
+		if (read != nil) != want || len(message) != len(body)-grpc.PrefixSize || want && read.Err != nil {
+			t.Errorf("%s: got %+v, want it read %t", text, read, want)
+		}
+		if n := jsondoc.Texts() - before; !want && n > 0 {
+			t.Errorf("%s: %d texts were parsed", text, n)
+		}
+		if wanted(message[:len(message)-1]) && !want {
+			t.Errorf("%s: what is cut off has what is wanted", text)
+		}
+	}
 }

@@ -18,6 +18,37 @@ func (t *Type) Replace(message []byte, with func(pointer, text string) (string, 
 	return out
 }
 
+// Mentions reports whether a message of the type has a field whose name is wanted, in so many messages in each other. Is
+// reports whether a name is, and whether to look into the message of that name. It builds nothing, and passes what it does
+// not look into.
+func (t *Type) Mentions(message []byte, depth int, is func(name string) (wanted, within bool)) bool {
+	for rest := message; len(rest) > 0; {
+		number, wire, tag := protowire.ConsumeTag(rest)
+		if tag < 0 {
+			return false
+		}
+		size := protowire.ConsumeFieldValue(number, wire, rest[tag:])
+		if size < 0 {
+			return false
+		}
+		value := rest[tag : tag+size]
+		rest = rest[tag+size:]
+		i := t.byNumber(int(number))
+		if i < 0 || wire != protowire.BytesType {
+			continue
+		}
+		f := &t.fields[i]
+		wanted, within := is(f.name)
+		if wanted {
+			return true
+		}
+		if inner, n := protowire.ConsumeBytes(value); within && depth > 1 && n > 0 && f.kind == messageKind && f.of.Mentions(inner, depth-1, is) {
+			return true
+		}
+	}
+	return false
+}
+
 // replace is Replace for a message at a pointer. It reports whether anything was replaced.
 func (t *Type) replace(message []byte, at string, depth int, with func(pointer, text string) (string, bool),
 ) (out []byte, replaced bool) {

@@ -336,6 +336,9 @@ func (h *exchangeHooks) keepsMessage(body []byte) bool {
 	return false
 }
 
+// maxMentions is how deep a request of gRPC is searched for configs before it is read: they lie in its configuration.
+const maxMentions = 2
+
 // stopWatching forgets the beginning of the request's body.
 func (h *exchangeHooks) stopWatching() {
 	h.room.Give(len(h.body))
@@ -349,10 +352,17 @@ func (h *exchangeHooks) message(body []byte) (message []byte, urls []card.URL) {
 		return nil, nil
 	}
 	as := grpc.Codec{Type: h.method.Request, Encoding: h.head.Fields.Get("Grpc-Encoding")}
-	message, read := as.ReadHeld(body)
+	operation := a2a.OperationOf(h.method.Name)
+	message, read := as.ReadHeld(body, func(message []byte) bool {
+		return operation == a2a.CreatePushConfig || as.Type.Mentions(message, maxMentions, func(name string) (found, within bool) {
+			return mentionsPush([]byte(name)), name == "configuration"
+		})
+	})
 	switch {
+	case read == nil:
+		return nil, nil
 	case read.Err == nil:
-		return message, callConfigURLs(nil, &a2a.Call{Operation: a2a.OperationOf(h.method.Name), Params: read.Doc.Root})
+		return message, callConfigURLs(nil, &a2a.Call{Operation: operation, Params: read.Doc.Root})
 	case read.Limit():
 		h.overflow = true
 		h.unseen = cmp.Or(h.unseen, "the message that may configure the webhook was not read: "+read.Err.Error())

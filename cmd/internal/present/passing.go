@@ -40,9 +40,12 @@ func (p *Recorded) Exchange(src capture.Source, x summary.Summary) {
 	p.typed("exchange", text)
 }
 
-// maxPrinted bounds the content of an exchange that is printed as JSON while it is recorded, in bytes. What comes beyond
-// counts as dropped there; the capture has it.
-const maxPrinted = 1 << 20
+// Bounds of the content of an exchange that is printed as JSON while it is recorded, in bytes. What comes beyond counts as
+// dropped there; the capture has it.
+const (
+	maxPrinted   = 1 << 20
+	eventPrinted = 64 // that each event takes besides its own
+)
 
 // shortened reads an exchange from the capture with no more than maxPrinted bytes of content.
 func shortened(ctx context.Context, src capture.Source, seq uint64) (*capture.Exchange, error) {
@@ -66,6 +69,10 @@ func shortened(ctx context.Context, src capture.Source, seq uint64) (*capture.Ex
 			what.Data = cut(what.Data, &what.Dropped)
 			s.What = what
 		case capture.ResponseEvent:
+			if room = max(room-eventPrinted, 0); room == 0 {
+				s.What = capture.ResponseBody{Dropped: int64(len(what.Event.Raw))}
+				break
+			}
 			what.Event.Raw = cut(what.Event.Raw, &what.Event.Dropped)
 			s.What = what
 		}

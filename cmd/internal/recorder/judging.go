@@ -98,7 +98,7 @@ func (r *Recording) engineOptions(o *Options) []engine.Option {
 	if o.Exchanges || r.spans != nil {
 		options = append(options, engine.OnEnded(func(x summary.Summary) {
 			if o.Exchanges {
-				r.listener.Exchange(r.store, x)
+				r.listener.Exchange(r.printed(&x), x)
 			}
 			r.spans.Ended(&x)
 		}))
@@ -112,6 +112,36 @@ func (r *Recording) engineOptions(o *Options) []engine.Option {
 		}))
 	}
 	return options
+}
+
+// printed returns where an exchange is read from to be printed: without its bodies, if there was no time to judge them.
+func (r *Recording) printed(x *summary.Summary) capture.Source {
+	if x.Missing != "" && r.outOfTime() {
+		return bodiless{r.store}
+	}
+	return r.store
+}
+
+// A bodiless source yields exchanges without bodies and events: their bytes count as dropped.
+type bodiless struct{ capture.Source }
+
+// StepsOf implements capture.Source.
+func (b bodiless) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for s, err := range b.Source.StepsOf(ctx, seq, from) {
+			switch what := s.What.(type) {
+			case capture.RequestBody:
+				s.What = capture.RequestBody{Dropped: what.Dropped + int64(len(what.Data))}
+			case capture.ResponseBody:
+				s.What = capture.ResponseBody{Dropped: what.Dropped + int64(len(what.Data))}
+			case capture.ResponseEvent:
+				s.What = capture.ResponseBody{Dropped: what.Event.Dropped + int64(len(what.Event.Raw))}
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
 }
 
 // errJudging says that judging has failed by a mistake of ours.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 )
 
@@ -185,23 +186,20 @@ func (h *held) release(r *redactor) {
 	h.data = nil
 }
 
-// codedPart is how much longer than it looks a coded text is taken to be.
-const codedPart = 64
-
 // long reports whether it takes a while to search the body. What is coded may be much longer than it looks.
-func (h *held) long() bool {
-	switch {
-	case h.kind == bodyGRPC:
-		return isLongMessage(h.data)
-	case len(h.fields().Codings()) > 0:
-		return len(h.data) > longBody/codedPart
-	}
-	return len(h.data) > longBody
-}
+func (h *held) long() bool { return len(h.data) > longBody }
 
 // outOfTime reports whether there is no time for long bodies.
 func (r *redactor) outOfTime() bool {
 	return !r.opts.Keep && r.opts.OutOfTime != nil && r.opts.OutOfTime()
+}
+
+// limit returns how many bytes a body may have once it is decoded.
+func (h *held) limit(r *redactor) int64 {
+	if r.outOfTime() {
+		return min(r.decodeLimit, longBody, budget.AtEnd(len(h.data)).Bytes)
+	}
+	return r.decodeLimit
 }
 
 // finish completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes

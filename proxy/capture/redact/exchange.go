@@ -164,8 +164,8 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	}
 	if o.r.outOfTime() && h.long() {
 		err = errNoTime
-	} else if text, coded, whole, err = h.finish(b, o.r.decodeLimit); len(text) > longBody && o.r.outOfTime() {
-		text, coded, whole, err = nil, false, false, errNoTime
+	} else if text, coded, whole, err = h.finish(b, h.limit(o.r)); errors.Is(err, capture.ErrTooLong) && o.r.outOfTime() {
+		err = errNoTime
 	}
 	room := &struct { // one piece of memory for both
 		capture.Parsed
@@ -175,7 +175,7 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	switch {
 	case err != nil || len(text) == 0:
 	case h.kind == bodyGRPC:
-		readMessage(h.head.GRPCMessage(), text, parsed)
+		err = o.r.readMessage(h.head.GRPCMessage(), text, parsed)
 	case h.kind == bodyJSON || looksLikeJSON(text):
 		room.doc = jsondoc.Parse(text)
 		parsed.Doc = &room.doc
@@ -189,7 +189,7 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 		var now []byte
 		var cut int
 		if search := o.r.search(o, d); parsed.Message != nil {
-			now, err = search.grpcMessages(h.head.GRPCMessage(), text, parsed.Message)
+			now, err = search.grpcMessages(o.r.read, h.head.GRPCMessage(), text, parsed.Message)
 			if err != nil && !whole {
 				err = errMessage
 			}

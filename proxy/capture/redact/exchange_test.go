@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/expect"
+	"a2atap/proxy/grpc"
 	"a2atap/proxy/jsondoc"
 	"a2atap/proxy/must"
 )
@@ -274,6 +275,60 @@ func TestNoTimeForLongBodies(t *testing.T) {
 			}
 			if bytes.Contains(x.Request.Body.Data, []byte("hunter2")) {
 				t.Errorf("overdue %t: a body of %d bytes keeps its secret", overdue, size)
+			}
+		}
+	}
+}
+
+// When the recording ends what is coded is searched only if it does not become much longer than it is, whatever it is coded
+// in; what is withheld counts, and nothing else is lost of the exchange.
+func TestNoTimeForWhatUnpacks(t *testing.T) {
+	const begin, end = `{"password":"hunter2","parts":[`, `{}]}`
+	dense := begin + strings.Repeat("{},", 100_000) + end
+	sparse := begin + strings.Repeat(`"`+strings.Repeat("a", 4000)+`",`, 100) + end
+	request, _ := grpcTypes(t, "SendMessage")
+	message := func(parts int) []byte {
+		text := `{"message":{"messageId":"m","parts":[` + strings.Repeat("{},", parts) + `{"data":{"password":"hunter2"}}]}}`
+		frame := write(t, request, text)
+		packed := capturetest.Encode(t, frame[grpc.PrefixSize:], "gzip")
+		frame = grpc.AppendFrame(nil, packed)
+		frame[0] = 1
+		return frame
+	}
+	type row struct {
+		head string
+		body []byte
+		kept bool // where there is no time
+	}
+	rows := map[string]row{
+		"gRPC, short":              {"Content-Type: application/grpc\r\nGrpc-Encoding: gzip\r\n", message(3), true},
+		"gRPC of many parts":       {"Content-Type: application/grpc\r\nGrpc-Encoding: gzip\r\n", message(60_000), false},
+		"gRPC of many, not packed": {"Content-Type: application/grpc\r\n", write(t, request, `{"message":{"parts":[`+strings.Repeat("{},", 20_000)+`{}]}}`), false},
+	}
+	for _, codings := range [][]string{{"gzip"}, {"deflate"}, {"br"}, {"zstd"}, {"gzip", "br"}} {
+		head := "Content-Type: application/json\r\nContent-Encoding: " + strings.Join(codings, ", ") + "\r\n"
+		for name, text := range map[string]string{"short": begin + end, "dense": dense, "sparse": sparse} {
+			rows[fmt.Sprint(codings, " ", name)] = row{head, capturetest.Encode(t, []byte(text), codings...), name == "short"}
+		}
+	}
+	for name, row := range rows {
+		for _, overdue := range []bool{false, true} {
+			var m capture.Memory
+			s := New(&m, Options{Key: make([]byte, 32), OutOfTime: func() bool { return overdue }})
+			tp := (&tape{seq: 1}).add(
+				capture.Opened{Head: []byte("POST /" + grpc.Service1_0 + "/SendMessage HTTP/2\r\n" + row.head + "\r\n")},
+				capture.RequestBody{Data: row.body}, capture.RequestEnd{Size: int64(len(row.body))}, capture.Closed{})
+			must.Do(t, s.Append(tp.steps...))
+			x := must.Get(m.Exchange(t.Context(), tp.seq))(t)
+			want := row.kept || !overdue
+			if kept := x.Request.Body.Dropped == 0 && len(x.Request.Body.Data) > 0; kept != want {
+				t.Errorf("%s, overdue %t: kept %t, want %t; notes %q", name, overdue, kept, want, x.Notes)
+			}
+			if !want && (x.Request.Body.Dropped != int64(len(row.body)) || !strings.Contains(fmt.Sprint(x.Notes), errNoTime.Error())) {
+				t.Errorf("%s: %d of %d bytes count as withheld, notes %q", name, x.Request.Body.Dropped, len(row.body), x.Notes)
+			}
+			if bytes.Contains(x.Request.Body.Data, []byte("hunter2")) {
+				t.Errorf("%s, overdue %t: the secret is there", name, overdue)
 			}
 		}
 	}

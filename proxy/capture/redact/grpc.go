@@ -18,18 +18,34 @@ var (
 	errMessages = errors.New("too many messages follow each other")
 )
 
-// readMessage returns a message of gRPC as it was read. Its JSON is what stands for it from here on.
-func readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parsed) {
-	m := as.Read(raw)
-	parsed.Message, parsed.Text, parsed.Doc = m, m.Text, nil
-	if m.Err == nil {
-		parsed.Doc = &m.Doc
+// readMessage reads a message of gRPC. Its JSON is what stands for it from here on. The error is errNoTime if it is longer
+// than there is time for.
+func (r *redactor) readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parsed) error {
+	m := r.read(as, raw)
+	parsed.Text, parsed.Doc = []byte{}, nil // of a message that cannot be read nobody tries again
+	if fault, is := errors.AsType[*grpc.Error](m.Err); (is && fault.Limit || errors.Is(m.Err, grpc.ErrTooLong)) && r.outOfTime() {
+		return errNoTime
 	}
+	parsed.Message = m
+	if m.Err == nil {
+		parsed.Text, parsed.Doc = m.Text, &m.Doc
+	}
+	return nil
+}
+
+// read reads the first message of a body: where there is no time, only one that is short.
+func (r *redactor) read(as *grpc.Codec, raw []byte) *grpc.Reading {
+	if r.outOfTime() {
+		return as.ReadShort(raw)
+	}
+	return as.Read(raw)
 }
 
 // grpcMessages returns the messages of gRPC in a body without their secrets; they are the body itself if they have none.
 // The first one was read. The error is a capture.Unreadable if one of them cannot be read: then all are withheld.
-func (s search) grpcMessages(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byte, error) {
+func (s search) grpcMessages(
+	read func(as *grpc.Codec, raw []byte) *grpc.Reading, as *grpc.Codec, raw []byte, m *grpc.Reading,
+) ([]byte, error) {
 	var all []byte
 	changed := false
 	for rest, n := raw, 0; ; n++ {
@@ -48,7 +64,7 @@ func (s search) grpcMessages(as *grpc.Codec, raw []byte, m *grpc.Reading) ([]byt
 		if all = append(all, now...); len(rest) == 0 {
 			break
 		}
-		m = as.Read(rest)
+		m = read(as, rest)
 	}
 	if !changed {
 		return raw, nil
@@ -97,13 +113,6 @@ func (m *mask) details(value string) string {
 	return strings.Replace(value, inner, m.hideWhole(inner), 1)
 }
 
-// isLongMessage reports whether it may take a while to search a message of gRPC. One that is compressed may be much longer
-// than it looks.
-func isLongMessage(raw []byte) bool {
-	frame, _, _ := grpc.Cut(raw)
-	return len(raw) > longBody || frame.Compressed && len(raw) > longBody/codedPart
-}
-
 // grpcEvent describes a message of an answer over gRPC and hands it on.
 func (r *redactor) grpcEvent(
 	out []capture.Step, s capture.Step, what capture.ResponseEvent, as *grpc.Codec,
@@ -111,12 +120,11 @@ func (r *redactor) grpcEvent(
 	o := r.exchange(s)
 	e := what.Event
 	e.At, e.As = s.Offset, as
-	if isLongMessage(e.Raw) && r.outOfTime() {
+	parsed := &capture.Parsed{Head: o.response.head}
+	if len(e.Raw) > longBody && r.outOfTime() || r.readMessage(as, e.Raw, parsed) != nil {
 		s.Parsed = nil
 		return o.searched(out, s, what, nil, nil, errNoTime)
 	}
-	parsed := &capture.Parsed{Head: o.response.head}
-	readMessage(as, e.Raw, parsed)
 	parsed.Text = nil // which is that of bodies
 	d, ok := o.describe(parsed,
 		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(&o.x, &e, m) })
@@ -128,7 +136,7 @@ func (r *redactor) grpcEvent(
 	}
 	now, err := []byte(nil), errDescriber
 	if ok {
-		now, err = r.search(o, d).grpcMessages(as, e.Raw, parsed.Message)
+		now, err = r.search(o, d).grpcMessages(r.read, as, e.Raw, parsed.Message)
 	}
 	if unread, is := errors.AsType[*capture.Unreadable](err); is {
 		if unread.Event = e.K; e.Dropped > 0 {

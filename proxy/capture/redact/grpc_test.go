@@ -139,8 +139,9 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x17\x12\x15\x3a\x13\x0a\x11\x0a\x08geheim12\x12\x05\x1a\x03a\xffb"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var parsed capture.Parsed
-		readMessage(request, raw, &parsed)
-		now, err := testSearch(new(placeSet)).grpcMessages(request, raw, parsed.Message)
+		r := &redactor{}
+		must.Do(t, r.readMessage(request, raw, &parsed))
+		now, err := testSearch(new(placeSet)).grpcMessages(r.read, request, raw, parsed.Message)
 		if isUnreadable(err) {
 			again, ok := capture.ParseUnreadable(err.Error())
 			if !ok || again.Error() != err.Error() || strings.Contains(err.Error(), "geheim") {

@@ -45,7 +45,7 @@ func (q *request) message(h *capture.Head, body []byte) (message, text []byte, e
 		return nil, nil, errNoMessage
 	}
 	as := grpc.Codec{Type: q.rpc, Encoding: h.Fields.Get("Grpc-Encoding")}
-	message, read := as.ReadHeld(body)
+	message, read := as.ReadHeld(body, nil)
 	return message, read.Text, read.Err
 }
 

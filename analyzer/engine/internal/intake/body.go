@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"errors"
+
 	"a2atap/analyzer/engine/internal/tally"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/budget"
@@ -19,19 +21,18 @@ func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
 // noTime says why a long text was not judged.
 const noTime = "was not judged: it is long, and the recording ended"
 
-// leavesOut reports whether a text is not judged, since it is long and there is no time: n bytes on the wire, in a coding
-// or not, and its parsed form if it was parsed.
-func (ob *observer) leavesOut(n int, coded bool, p *capture.Parsed) bool {
-	const many = 64 // times longer than it looks may be what is coded
-	if !ob.outOfTime() {
-		return false
-	}
-	return n > budget.EndReadBytes || coded && n > budget.EndReadBytes/many || p.Size() > budget.EndReadBytes
+// leavesOut reports whether a text is not judged, since it is long and there is no time: n bytes on the wire, and its
+// parsed form if it was parsed. What is coded may be longer: see content.
+func (ob *observer) leavesOut(n int, p *capture.Parsed) bool {
+	return ob.outOfTime() && (n > budget.EndReadBytes || p.Size() > budget.EndReadBytes)
 }
 
-// leaveOut takes the bytes of an event away that is not judged since it is long.
-func (ob *observer) leaveOut(s *capture.Step, raw *capture.Event) {
-	if ob.leavesOut(len(raw.Raw), false, s.Parsed) {
+// leaveOut takes the bytes of an event away that is not judged since there is no time: it is long, or of a stream that
+// was coded, which may have many times as many events as it looks.
+func (ob *observer) leaveOut(in *openExchange, s *capture.Step, raw *capture.Event) {
+	coded := len(in.X.Response.Fields.Codings()) > 0 && ob.outOfTime()
+	if raw.Dropped == 0 && (coded || ob.leavesOut(len(raw.Raw), s.Parsed)) {
+		in.lack("an event of its stream", noTime)
 		raw.Raw, raw.Dropped, s.Parsed = nil, raw.Dropped+int64(len(raw.Raw)), nil
 	}
 }
@@ -47,16 +48,24 @@ func (ob *observer) readMessage(as *grpc.Codec, raw []byte) *grpc.Reading {
 }
 
 // content returns a body with its content coding taken off, and what that was parsed to if somebody has. Lacks says why
-// there is nothing to read: it is empty if the body is complete, was kept, and can be decoded.
-func content(b *capture.Body, h *capture.Head, p *capture.Parsed) (text []byte, doc *a2a.Doc, lacks string) {
+// there is nothing to read: it is empty if the body is complete, was kept, and can be decoded. A body that becomes much
+// longer when it is decoded is not, where there is no time.
+func (ob *observer) content(b *capture.Body, h *capture.Head, p *capture.Parsed) (text []byte, doc *a2a.Doc, lacks string) {
 	if !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
 		return nil, nil, "was not kept"
 	}
 	if p != nil && p.Text != nil {
 		return p.Text, p.Doc, ""
 	}
-	plain, err := b.Decode(h)
-	if err != nil {
+	limit := int64(capture.DefaultDecodeLimit)
+	if ob.outOfTime() {
+		limit = budget.AtEnd(len(b.Data)).Bytes
+	}
+	plain, err := b.DecodeUpTo(limit, h)
+	switch {
+	case errors.Is(err, capture.ErrTooLong) && limit < capture.DefaultDecodeLimit:
+		return nil, nil, noTime
+	case err != nil:
 		return nil, nil, "cannot be decoded: " + err.Error()
 	}
 	return plain, nil, ""

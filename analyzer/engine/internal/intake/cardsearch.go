@@ -36,7 +36,7 @@ func (r *Reader) search(in *openExchange, s capture.Step) bool {
 		}
 		h, b := *in.found, &in.response
 		b.Size, b.Complete = what.Size, true
-		text, doc, lacks := content(b, &h, s.Parsed)
+		text, doc, lacks := r.content(b, &h, s.Parsed)
 		if lacks != "" || !a2a.MayHoldCard(text) {
 			r.forgetFound(in)
 			return false

@@ -1,13 +1,16 @@
 package intake_test
 
 import (
+	"strings"
 	"testing"
 
 	"a2atap/analyzer/analysis"
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/judgment"
+	"a2atap/analyzer/summary"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 	"a2atap/proxy/expect"
 )
 
@@ -78,6 +81,56 @@ func TestGaps(t *testing.T) {
 			}
 			expect.Equal(t, "exchanges count as seen in part", test.inPart, inPart)
 		})
+	}
+}
+
+// When the recording has been ending for a while, what is coded and unpacks to much more is not judged, nor are events of a
+// coded stream, and the exchange says so. What is short is judged.
+func TestNoTimeToJudge(t *testing.T) {
+	padded := enginetest.Working[:len(enginetest.Working)-1] + strings.Repeat(" ", 400_000) + "}"
+	for name, test := range map[string]struct {
+		coding, body string
+		stream       bool
+		judged       bool // where there is no time
+	}{
+		"short":                  {"", enginetest.Working, false, true},
+		"short, coded":           {"gzip", enginetest.Working, false, true},
+		"unpacks to much":        {"gzip", padded, false, false},
+		"long":                   {"", padded, false, false},
+		"event":                  {"", enginetest.Working, true, true},
+		"event of what is coded": {"gzip", enginetest.Working, true, false},
+	} {
+		for _, overdue := range []bool{false, true} {
+			c := &enginetest.Conversation{T: t}
+			c.Open("planner", enginetest.RPCHead)
+			c.Ask(enginetest.Send)
+			head, body := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", []byte(test.body)
+			if test.stream {
+				head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+			}
+			if test.coding != "" {
+				head += "Content-Encoding: " + test.coding + "\r\n"
+				body = capturetest.Encode(t, body, test.coding)
+			}
+			c.Add(capture.ResponseHead{Head: []byte(head + "\r\n"), Stream: test.stream})
+			if test.stream {
+				c.Event(1, test.body)
+			} else {
+				c.Add(capture.ResponseBody{Data: body})
+			}
+			c.Add(capture.ResponseEnd{Size: int64(len(body))}, capture.Closed{})
+			seen, missing := 0, ""
+			rules := []*analysis.Rule{enginetest.Rule("r", analysis.TaskSeen, func(*analysis.Pass) { seen++ })}
+			e := engine.New(rules, engine.Until(func() bool { return overdue }),
+				engine.OnEnded(func(x summary.Summary) { missing = x.Missing }))
+			for _, s := range c.Steps {
+				e.Step(s)
+			}
+			e.End(false)
+			if want := test.judged || !overdue; (seen > 0) != want || (missing == "") != want {
+				t.Errorf("%s, overdue %t: %d tasks seen, missing %q; judged is %t", name, overdue, seen, missing, want)
+			}
+		}
 	}
 }
 

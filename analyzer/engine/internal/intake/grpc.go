@@ -68,7 +68,7 @@ func (r *Reader) grpcMessage(in *openExchange, s capture.Step, raw capture.Event
 		x.Stream = &analysis.Stream{Gap: x.Cut}
 		r.counter.Counts.Streams++
 	}
-	r.leaveOut(&s, &raw)
+	r.leaveOut(in, &s, &raw)
 	switch {
 	case x.Stream != nil:
 		r.event(in, s, raw)

@@ -22,13 +22,14 @@ import (
 func (ob *observer) request(in *openExchange, s capture.Step) {
 	x := in.X
 	var lacks string
-	if ob.leavesOut(len(in.request.Data), len(x.Request.Fields.Codings()) > 0 && !in.request.Decoded, s.Parsed) {
+	if ob.leavesOut(len(in.request.Data), s.Parsed) {
 		ob.drop(in, noTime)
 		return
 	}
-	x.Body, x.Parsed, lacks = content(&in.request, &x.Request, s.Parsed)
 	if x.Message = ob.requestMessage(in, s.Parsed); x.Message != nil {
-		x.Body, x.Parsed, lacks = x.Message.Text, &x.Message.Doc, ""
+		x.Body, x.Parsed = x.Message.Text, &x.Message.Doc
+	} else {
+		x.Body, x.Parsed, lacks = ob.content(&in.request, &x.Request, s.Parsed)
 	}
 	if lacks == "" && len(x.Body) > len(in.request.Data) && !ob.hold(in, len(x.Body)) {
 		ob.gap(in)
@@ -109,7 +110,7 @@ func (ob *observer) drop(in *openExchange, lacks string) {
 // request, the objects in it, and then the tasks or the card.
 func (ob *observer) answer(in *openExchange, s capture.Step) {
 	x := in.X
-	if ob.leavesOut(len(in.response.Data), len(x.Response.Fields.Codings()) > 0 && !in.response.Decoded, s.Parsed) {
+	if ob.leavesOut(len(in.response.Data), s.Parsed) {
 		in.lack("its answer's body", noTime)
 		in.cut()
 		return
@@ -117,7 +118,7 @@ func (ob *observer) answer(in *openExchange, s capture.Step) {
 	if isLarge(&in.response, &x.Response, s.Parsed) {
 		defer background.Large()()
 	}
-	body, doc, lacks := content(&in.response, &x.Response, s.Parsed)
+	body, doc, lacks := ob.content(&in.response, &x.Response, s.Parsed)
 	if !x.Judged() {
 		if lacks == "" && x.Answered && !x.Cut {
 			o := ob.message(x, analysis.BodySeen, s)
@@ -192,7 +193,7 @@ func (ob *observer) event(in *openExchange, s capture.Step, raw capture.Event) {
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
-	ob.leaveOut(&s, &raw)
+	ob.leaveOut(in, &s, &raw)
 	ev := &analysis.Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
 	var doc *a2a.Doc
 	switch {

@@ -71,9 +71,9 @@ func (j *Event) PlainRaw() []byte {
 }
 
 // splitLines cuts at LF, CR and CRLF, as a reader of the stream would.
-func splitLines(s string) []string {
-	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), "\n")
-}
+func splitLines(s string) []string { return strings.Split(lineEnds.Replace(s), "\n") }
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Events reads a list of events. Events without a number get the next one. At is the index of the one that is wrong.
 func Events(list []Event) (events []capture.Event, at int, err error) {
