@@ -64,7 +64,7 @@ var legacyTaskFaults = []AgentFault{
 		showAgain(func(c *wire.Call, shown model.Task) bool {
 			return c.Op == model.CancelTask && !shown.Status.State.Terminal()
 		}, func(*model.Task) {})),
-	of(onlyLegacy, "task-cancel-undone", "A task that was canceled is working when it is read.",
+	of(onlyLegacy, "legacy-canceled", "A task that was canceled is working when it is read.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) {
 			if t.Status.State == model.Canceled {
 				t.Status = model.Status{State: model.Working, At: t.Status.At}
@@ -74,13 +74,13 @@ var legacyTaskFaults = []AgentFault{
 		showAgain(func(c *wire.Call, shown model.Task) bool {
 			return c.Op == model.SendMessage && shown.Status.State == model.InputRequired
 		}, func(*model.Task) {})),
-	of(onlyLegacy, "act-send-terminal-ignored", "A message to a task that has ended changes nothing.",
+	of(onlyLegacy, "legacy-send-ended-ignored", "A message to a task that has ended changes nothing.",
 		showAgain(sentToEnded, func(*model.Task) {})),
-	of(onlyLegacy, "act-send-terminal-restarts", "A message to a task that has ended starts it again.",
+	of(onlyLegacy, "legacy-send-ended-restarts", "A message to a task that has ended starts it again.",
 		showAgain(sentToEnded, func(t *model.Task) { t.Status.State, t.Status.Message = model.Working, nil })),
-	of(onlyLegacy, "act-send-terminal-code", "A message to a task that has ended is refused as an internal error.",
+	of(onlyLegacy, "legacy-send-ended-code", "A message to a task that has ended is refused as an internal error.",
 		refuseAs(calls(model.SendMessage), model.CodeUnsupported, model.CodeInternal)),
-	of(onlyLegacy, "act-history-length", "A task is shown with its whole history, however much was asked for.",
+	of(onlyLegacy, "legacy-history-length", "A task is shown with its whole history, however much was asked for.",
 		onAdmit(func(c *wire.Call) *model.Failure {
 			c.Request.History = nil
 			return nil
@@ -154,16 +154,16 @@ var legacyStreamFaults = []AgentFault{
 		})),
 	of(onlyLegacy, "stream-middle-events-unnamed", "Events have no names.",
 		onFrame(func(_ *wire.Call, f *wire.Frame) { f.Name = "" })),
-	of(onlyLegacy, "stream-middle-events-jsonrpc", "Events are not marked as JSON-RPC 2.0.",
+	of(onlyLegacy, "legacy-stream-envelope", "Events are not marked as JSON-RPC 2.0.",
 		onFrame(func(_ *wire.Call, f *wire.Frame) { f.Body = f.Body.(jsonvalue.Object).Without("jsonrpc") })),
-	of(onlyLegacy, "act-stream-order-skips", "A task completes in a stream without having been at work.",
+	of(onlyLegacy, "legacy-stream-moves", "A task completes in a stream without having been at work.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if u := f.Event.Status; u != nil && u.Status.State == model.Working {
 				return nil
 			}
 			return []*wire.Frame{f}
 		})),
-	of(onlyLegacy, "stream-middle-events-artifacts", "Streams do not tell of artifacts.",
+	of(onlyLegacy, "legacy-stream-artifacts", "Streams do not tell of artifacts.",
 		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 			if f.Event.Artifact != nil {
 				return nil
@@ -172,6 +172,17 @@ var legacyStreamFaults = []AgentFault{
 		})),
 	of(onlyLegacy, "stream-closes", "Streams stay open when their task has ended.",
 		onFrame(func(_ *wire.Call, f *wire.Frame) { f.Last = false })),
-	of(onlyLegacy, "stream-cached", "Streams may be cached.",
+	of(onlyLegacy, "legacy-stream-cache", "Streams may be cached.",
 		onStream(func(out *wire.Answer) { out.Header.Set("Cache-Control", "public, max-age=60") })),
+	of(onlyLegacy, "legacy-stream-input", "Streams do not tell that their task waits for input.",
+		onEvent(func(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
+			if u := f.Event.Status; u != nil && u.Status.State == model.InputRequired {
+				return nil
+			}
+			return []*wire.Frame{f}
+		})),
+	of(onlyLegacy, "legacy-stream-method", "The path of streams accepts every method.",
+		onAnswer(func(c *wire.Call) bool { return c.Named && c.Failure == nil }, func(c *wire.Call, out *wire.Answer) {
+			out.Status, out.Body = http.StatusOK, c.Envelope(jsonvalue.Object{})
+		})),
 }
