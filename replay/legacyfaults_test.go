@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,17 @@ func TestLegacyFaults(t *testing.T) {
 					o.StepTime, looks = 100*time.Millisecond, 150 // so that the stream has not ended when it is left
 				}
 				found := broken(judged(t, "legacy", o, client.Early, client.Options{}, plainTalk(streamsFirst, looks)))
+				if os.Getenv("SHOW") != "" {
+					var ids []string
+					for b := range found {
+						if b.side == a2a.Agent {
+							ids = append(ids, b.rule)
+						}
+					}
+					slices.Sort(ids)
+					fmt.Println("SHOW", streamsFirst, f.Slug, ids)
+					return
+				}
 				if by := foundBefore01[f.Slug]; !found[breach{by, a2a.Agent}] {
 					t.Errorf("%q does not name it; found are %v", by, found)
 				}
@@ -161,14 +173,20 @@ func plainly(ctx context.Context, tapURL string, streamsFirst bool, looks int) {
 	if streamsFirst {
 		streamed()
 	}
-	says(http.MethodGet, "/.well-known/agent.json", "")
+	for range 2 {
+		says(http.MethodGet, "/.well-known/agent.json", "")
+	}
 	calls("tasks/send", message("done", "task-lifecycle please"))
 	ends("done")
 	calls("tasks/get", `{"id":"done","historyLength":100}`)
+	calls("tasks/get", `{"id":"done","historyLength":1}`)
 	calls("tasks/cancel", `{"id":"done"}`)
+	calls("tasks/send", message("done", "and again"))
+	calls("tasks/get", `{"id":"done"}`)
 	calls("tasks/send", message("asks", "multi-turn start"))
 	ends("asks")
 	calls("tasks/send", message("asks", "more"))
+	calls("tasks/get", `{"id":"asks"}`)
 	calls("tasks/pushNotification/set", `{"id":"asks","pushNotificationConfig":{"url":"http://hooks.example/a2a"}}`)
 	calls("tasks/pushNotification/set", `{"id":"asks","pushNotificationConfig":{"url":"https://hooks.example/a2a"}}`)
 	calls("tasks/pushNotification/get", `{"id":"asks"}`)
@@ -177,8 +195,17 @@ func plainly(ctx context.Context, tapURL string, streamsFirst bool, looks int) {
 	calls("tasks/cancel", `{"id":"long"}`)
 	calls("tasks/get", `{"id":"long"}`)
 	calls("tasks/get", `{"id":"nobody-made-this"}`)
+	calls("tasks/cancel", `{"id":"nobody-made-this-either"}`)
+	calls("tasks/send", `{"id":"empty","message":{"role":"user"}}`)
 	calls("tasks/nonexistent", `{}`)
-	says(http.MethodPost, "/", `{"not":"valid jsonrpc"}`)
+	for _, body := range []string{
+		`{"not":"valid jsonrpc"}`, `{"jsonrpc":"2.0","id":9,"params":{}}`, `{"jsonrpc":"2.0","id":10,"method":`,
+		`{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"nobody-made-this"}}`,
+		`[{"jsonrpc":"2.0","id":11,"method":"tasks/get","params":{"id":"done"}},` +
+			`{"jsonrpc":"2.0","id":12,"method":"tasks/get","params":{"id":"nobody-made-this"}}]`,
+	} {
+		says(http.MethodPost, "/", body)
+	}
 	if !streamsFirst {
 		streamed()
 	}

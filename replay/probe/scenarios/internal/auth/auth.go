@@ -212,7 +212,7 @@ func attempts(s *probe.Session) []attempt {
 			return err
 		}},
 	}
-	if s.Card == nil || s.Card.Streaming {
+	if (s.Card == nil || s.Card.Streaming) && s.Protocol() != client.Early { // which has no subscriptions
 		list = append(list, attempt{"SubscribeToTask", func(ctx context.Context, c *client.Client, id string) error {
 			_, err := s.First(c.Subscribe(ctx, id))
 			return err
