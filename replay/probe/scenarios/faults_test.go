@@ -288,7 +288,7 @@ var unshown = map[string][]string{
 	"the types of 0.3 make the member optional":            {"spec03 card-preferred-transport"},
 	"what is optional may be null, nearly":                 {"spec03 field-null-required"},
 	"proto leaves out the state that is unknown":           {"spec03-grpc event-status"},
-	"another code may be the agent's own before 0.1": {"legacy state-cancel-terminal-code"},
+	"another code may be the agent's own before 0.1":       {"legacy state-cancel-terminal-code"},
 	"gRPC has no challenges":                               {"spec03-grpc auth-www-authenticate"},
 	"0.3 lays down no statuses for gRPC": {
 		"spec03-grpc state-cancel-terminal-code", "spec03-grpc push-valid-config-refused",
