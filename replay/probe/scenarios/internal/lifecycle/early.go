@@ -44,7 +44,7 @@ var Early = scenario.In(probe.Scenario{
 			if err := probe.RefusedWith(err, -32002); err != nil {
 				return err
 			}
-			return stays(ctx, s, task.ID, client.Completed)
+			return stays(ctx, s, task.ID, task.Status.State)
 		},
 	},
 	{

@@ -160,7 +160,8 @@ func askEarlyEnvelope(ctx context.Context, s *probe.Session) error {
 func askOtherMethod(ctx context.Context, s *probe.Session) error {
 	at := strings.TrimSuffix(s.Endpoint().URL, "/") + "/subscribe"
 	a, err := s.Ask(ctx, http.MethodPost, at, http.Header{"Content-Type": {"application/json"}},
-		[]byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"`+s.NewID()+`"}}`))
+		[]byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"`+s.NewID()+`","message":{"role":"user",`+
+			`"parts":[{"type":"text","text":"hello"}]}}}`))
 	switch {
 	case err != nil:
 		return err
