@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/x509"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -79,7 +80,8 @@ func missionAgents(t *testing.T, card *strings.Replacer, o refagent.Options, nam
 		}
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, r)
-		w.Header().Set("Content-Type", "application/json")
+		maps.Copy(w.Header(), answer.Header())
+		w.Header().Del("Content-Length")
 		w.WriteHeader(answer.Code)
 		card.WriteString(w, answer.Body.String()) //nolint:errcheck // who asks sees what is missing
 	}))

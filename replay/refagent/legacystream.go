@@ -30,11 +30,14 @@ func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
 	a.readHeader(c.Request, r)
 	w.Header().Set("Connection", "keep-alive")
 	result, f := a.perform(r.Context(), c)
-	if f != nil {
+	switch {
+	case f != nil:
 		a.failRPC(w, c, f)
-		return
+	case result.Stream == nil: // by a fault
+		a.answer(w, c, wire.NewAnswer(http.StatusOK, c.MediaType, c.Envelope(c.Dialect.Result(c.Op, result))))
+	default:
+		a.streamEvents(r.Context(), w, c, result.Stream)
 	}
-	a.streamEvents(r.Context(), w, c, result.Stream)
 }
 
 // subscribing is the dialect of the path /subscribe.

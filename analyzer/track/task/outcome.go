@@ -13,8 +13,8 @@ type outcome struct {
 	stamped   bool          // the status says when it was recorded
 }
 
-// outcomeOf returns what a payload shows of the end of the task with that id.
-func outcomeOf(p *a2a.Payload, id string) (out outcome, ok bool) {
+// outcomeOf returns what a payload shows of the task with that id, if the task is in a state that fits.
+func outcomeOf(p *a2a.Payload, id string, fits func(a2a.State) bool) (out outcome, ok bool) {
 	var status a2a.Status
 	switch p.Kind {
 	case a2a.TaskPayload:
@@ -30,7 +30,7 @@ func outcomeOf(p *a2a.Payload, id string) (out outcome, ok bool) {
 		}
 		status = u.Status()
 	}
-	if !status.State().Terminal() {
+	if !fits(status.State()) {
 		return out, false
 	}
 	out.status, out.stamped = digest.Empty.JSON(status.Value, ""), status.Get("timestamp").Text() != ""
@@ -40,7 +40,7 @@ func outcomeOf(p *a2a.Payload, id string) (out outcome, ok bool) {
 // Unchanged reports whether an answer or event shows the task as it was when it had ended: its status and its artifacts,
 // or the status alone if that has a timestamp and one of the two shows no more.
 func (t *Task) Unchanged(p *a2a.Payload) bool {
-	now, ok := outcomeOf(p, t.ID)
+	now, ok := outcomeOf(p, t.ID, a2a.State.Terminal)
 	if !ok || now.status != t.outcome.status {
 		return false
 	}
@@ -53,6 +53,22 @@ func (t *Task) Unchanged(p *a2a.Payload) bool {
 // takeEnd remembers the outcome of a task that a message may reopen, when its end is seen first.
 func (t *Task) takeEnd(o *analysis.Observation) {
 	if t.Terminal == o.Task && o.Answer != nil && !o.Dialects.Has(a2a.V1_0) {
-		t.outcome, _ = outcomeOf(&o.Answer.Payload, t.ID)
+		t.outcome, _ = outcomeOf(&o.Answer.Payload, t.ID, a2a.State.Terminal)
 	}
 }
+
+// StillWaits reports whether an answer shows the task waiting for input with the status that it had when it was last
+// seen, by its timestamp too.
+func (t *Task) StillWaits(p *a2a.Payload) bool {
+	now, ok := outcomeOf(p, t.ID, waitsForInput)
+	return ok && now.stamped && now.status == t.question.status
+}
+
+// takeQuestion remembers the status of a task that waits for input.
+func (t *Task) takeQuestion(o *analysis.Observation) {
+	if t.Last == o.Task && o.Answer != nil && waitsForInput(o.Task.State) {
+		t.question, _ = outcomeOf(&o.Answer.Payload, t.ID, waitsForInput)
+	}
+}
+
+func waitsForInput(s a2a.State) bool { return s == a2a.InputRequired }

@@ -34,6 +34,7 @@ type Task struct {
 	ending   uint64                   // for which caller Terminal was
 	canceled *Cancellation            // of it when it was known to have ended; nil if there was none
 	outcome  outcome                  // that Terminal showed
+	question outcome                  // that the newest look showed at which it waited for input
 	accepted *Cancel                  // the last one of it that succeeded; nil if none did
 	sending  uint64                   // the send to it that has not shown it yet
 	unnamed  digest.Content           // of the last message that was sent to it without an id

@@ -156,6 +156,7 @@ func (m *Memory) see(o *analysis.Observation) {
 	before := t.Last
 	t.see(x, seen)
 	t.takeEnd(o)
+	t.takeQuestion(o)
 	t.takeCancel(o, before)
 	if !x.Call.Operation.Sends() {
 		return

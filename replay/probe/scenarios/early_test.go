@@ -84,7 +84,7 @@ var earlyFaults = []struct {
 	{"invalid-request", "S0-4.2", []string{"act-invalid-request", "act-notification-silent"}},
 	{"finds-all", "S0-4.3", []string{"act-invalid-params"}},
 	{"cancels-completed", "S0-4.4", nil},
-	{"open", "S0-4.5", nil},
+	{"open", "S0-4.5", []string{"act-auth-required", "act-auth-wrong"}},
 	{"guarded-card", "S0-4.6", nil},
 }
 

@@ -4,6 +4,7 @@ package scenarios_test
 
 import (
 	"cmp"
+	"crypto/x509"
 	"flag"
 	"fmt"
 	"maps"
@@ -20,12 +21,15 @@ import (
 	"a2atap/analyzer/engine"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/ca"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/proxy/record"
 	"a2atap/replay/client"
+	"a2atap/replay/client/auth"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/internal/agenttest"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios"
@@ -83,10 +87,25 @@ func aboutPush(fault string) bool {
 		fault == "result-object" || fault == "auth-www-authenticate"
 }
 
+// aboutCredentials reports whether a fault of the agent legacy needs one that asks for credentials.
+func aboutCredentials(fault string) bool {
+	return slices.Contains([]string{"auth-401", "auth-error-code", "act-auth-challenge"}, fault)
+}
+
 // judge asks an agent with a fault all that is asked, and judges what was recorded.
 func judge(t *testing.T, name, fault string, push bool) shown {
 	t.Helper()
 	o := refagent.Options{Fault: fault, Push: push, StepTime: 2 * time.Millisecond}
+	var hook webhook.Options
+	if name == "legacy" && push { // its webhooks are on https
+		authority := must.Get(ca.Open(t.TempDir()))(t)
+		hook.Certificate = must.Get(authority.Leaf("127.0.0.1"))(t)
+		o.WebhookRoots = x509.NewCertPool()
+		o.WebhookRoots.AddCert(authority.Certificate())
+	}
+	if name == "legacy" && aboutCredentials(fault) {
+		o.Auth = &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: earlyToken}
+	}
 	kind, over := strings.CutSuffix(name, overGRPC)
 	if over {
 		o.Bindings = []string{"grpc"}
@@ -106,11 +125,13 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 		t.Error(err)
 		return shown{}
 	}
-	options := probe.Options{Scenarios: scenarios, Parallel: 1, Timeout: 2 * time.Second, Sink: sink}
+	options := probe.Options{Scenarios: scenarios, Parallel: 1, Timeout: 2 * time.Second, Sink: sink, Webhook: hook}
 	if over { // cards of some faults have other bindings, too
 		options.Protocols = []client.Protocol{client.GRPC10, client.GRPC03}
 	}
-	if name != "legacy" { // where whoever has credentials expects that others are refused
+	if o.Auth != nil {
+		options.Client.Authorize = auth.Bearer(earlyToken)
+	} else if name != "legacy" { // where whoever has credentials expects that others are refused
 		options.Client.Token = "agentbin-test-token"
 	}
 	report, err := probe.Run(t.Context(), server.URL+a.Path(), options)
@@ -248,12 +269,13 @@ func isMust(agent, fault string) bool {
 			return r.Level == analysis.Must
 		}
 	}
+	named, level := "", analysis.Advice // by the scenario with the longest name that fits
 	for _, s := range scenarios.All() {
-		if s.ID == fault || agent == "legacy" && strings.HasPrefix(fault, s.ID+"-") {
-			return s.LevelIn(client.Early) == analysis.Must
+		if s.ID == fault || agent == "legacy" && strings.HasPrefix(fault, s.ID+"-") && len(s.ID) > len(named) {
+			named, level = s.ID, s.LevelIn(client.Early)
 		}
 	}
-	return false
+	return level == analysis.Must
 }
 
 // unshown are the faults that nothing finds in what is asked, or finds at less than an error although the text says
@@ -266,6 +288,7 @@ var unshown = map[string][]string{
 	"the types of 0.3 make the member optional":            {"spec03 card-preferred-transport"},
 	"what is optional may be null, nearly":                 {"spec03 field-null-required"},
 	"proto leaves out the state that is unknown":           {"spec03-grpc event-status"},
+	"another code may be the agent's own before 0.1":       {"legacy state-cancel-terminal-code"},
 	"gRPC has no challenges":                               {"spec03-grpc auth-www-authenticate"},
 	"0.3 lays down no statuses for gRPC": {
 		"spec03-grpc state-cancel-terminal-code", "spec03-grpc push-valid-config-refused",

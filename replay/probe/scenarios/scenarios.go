@@ -60,4 +60,5 @@ var further = slices.Concat(
 	refusals.JSONRPC, lifecycle.Contexts, lifecycle.Operations, lifecycle.Histories, lifecycle.Lists, streaming.Events,
 	streaming.Parallel, auth.Scenarios, version.Scenarios, binding.Scenarios, version.Extensions, refusals.Robustness,
 	lifecycle.Scripted, push.Configs, binding.Tenants, card.Signatures,
+	card.Early, lifecycle.Early, streaming.Early,
 )

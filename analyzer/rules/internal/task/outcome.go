@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer/rules/internal/rule"
 	"a2atap/analyzer/track/artifact"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -21,6 +22,7 @@ var Outcomes = rule.Family{
 	stateBlocking,
 	stateBlockingArtifacts,
 	stateBlocking0x,
+	stateInputIgnored,
 	stateArtifactsAfterTerminal,
 )
 
@@ -191,4 +193,42 @@ func changedMember(p *analysis.Pass, before *artifact.Set, t a2a.Task) (at analy
 		return p.Place.In("artifacts"), fmt.Sprintf("%d of %d artifacts are there", n, before.Len())
 	}
 	return at, ""
+}
+
+var stateInputIgnored = &analysis.Rule{
+	ID:     "state-input-ignored",
+	Title:  "answer to a task's question is ignored",
+	Level:  analysis.Advice,
+	On:     analysis.AnswerSeen,
+	If:     analysis.NamesTask,
+	Needs:  []*analysis.Tracker{task.Tracker},
+	Cites:  rule.Cite("6.3", a2a.V0_1).And("6.4", a2a.V0_2, a2a.V0_3).And("4.1.4", a2a.V1_0),
+	Stands: "0.1.0:463 0.2.6:types:370 0.3.0:types:716 1.0.1:proto:265",
+	Doc: `The task waited for input, the client sent a message to it, and the agent answered with the task as it was: it
+waits, and its status has the timestamp and the text from before the message. The conversation does not move.`,
+	Fix: `Work on the message: take the task to another state, or ask again with a new status, which has a new timestamp.`,
+	Silent: `Statuses without a timestamp; clients that said returnImmediately or blocking:false, since the agent may look
+at the message after it has answered; a message that was sent to the task before (a retry); streams, and answers with a
+Message or another task; tasks whose question was not fully delivered before the request began.`,
+	Check: func(p *analysis.Pass) {
+		x := p.Exchange
+		asked := task.Of(p).ActiveBefore(x)
+		if x.Call.Operation != a2a.SendMessage || asked == nil || asked.State != a2a.InputRequired ||
+			p.Answer.Payload.Kind != a2a.TaskPayload || task.Of(p).Retry(x) || declinesToWait(x.Call.Params.Get("configuration")) {
+			return
+		}
+		p.Applied()
+		if task.Of(p).Named(x).StillWaits(&p.Answer.Payload) {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("task %s waited for input at %s, and a message to it is answered with the same status",
+					analysis.QuoteText(asked.TaskID), asked.StatePlace()), "expected work on the message, or another question")
+		}
+	},
+}
+
+// declinesToWait reports whether a client wants an answer before the agent has worked on the message.
+func declinesToWait(configuration a2a.Value) bool {
+	atOnce, _ := configuration.Get("returnImmediately").Bool()
+	waits, said := configuration.Get("blocking").Bool()
+	return atOnce || said && !waits
 }

@@ -99,10 +99,12 @@ var legacyStreamEvents = &analysis.Rule{
 	Stands:   "0.1.0:839",
 	Doc: `A stream from before 0.1, at an address that ends in /subscribe, begins with the status submitted or working, and
 each of its events is named status or artifact for what it holds. Clients of that time listen for these names, and never
-hear of an event without one.`,
-	Fix: `Write event: status or event: artifact before the data, and send the status submitted or working first.`,
+hear of an event without one. A task is working between submitted and completed or input-required, and between
+input-required and completed.`,
+	Fix: `Write event: status or event: artifact before the data, send the status submitted or working first, and an event
+for each status after it.`,
 	Silent: `Streams at other addresses; errors; data that hold nothing of A2A; a stream that begins with a question to the
-client. Of several such events in a stream the first
+client. That working was left out is a note. Of several such events in a stream the first
 is reported.`,
 	Check: func(p *analysis.Pass) {
 		if !p.Exchange.Call.Early || p.Answer == nil || p.Answer.Err != nil {
@@ -114,6 +116,12 @@ is reported.`,
 			name, what = "status", "a status"
 		case a2a.ArtifactPayload:
 			name, what = "artifact", "an artifact"
+		case a2a.TaskPayload, a2a.UnknownPayload:
+			if t := p.Answer.Payload; t.Value.Has("id") && !t.Value.Has("status") {
+				p.Applied()
+				p.Report(p.Place.At(t.Pointer), "the event has neither a status nor an artifact", "expected one of them")
+			}
+			return
 		default:
 			return
 		}
@@ -131,8 +139,16 @@ is reported.`,
 				"expected the status submitted or working first")
 		case name == "status":
 			before := stream.Of(p).In(p.Exchange)
-			if u.State() == a2a.Submitted && before.State.Known() && before.State != a2a.Submitted && before.TaskID == u.TaskID() {
+			if before.TaskID != u.TaskID() || !before.State.Known() {
+				return
+			}
+			switch now := u.State(); {
+			case now == a2a.Submitted && before.State != a2a.Submitted:
 				p.Report(at, "the task is submitted after another state", "expected submitted first, and never again")
+			case before.State == a2a.Submitted && (now == a2a.Completed || now == a2a.InputRequired),
+				before.State == a2a.InputRequired && now == a2a.Completed:
+				p.Report(at, fmt.Sprintf("the task is %s right after %s", now, before.State),
+					"expected the state working between them", analysis.AtMost(analysis.Note))
 			}
 		}
 	},

@@ -26,9 +26,9 @@ type deliverer struct {
 
 // A Delivery is one notification about to be posted.
 type Delivery struct {
-	method string
+	Method string
 	Header http.Header
-	body   any
+	Body   any
 }
 
 const (
@@ -74,7 +74,7 @@ func (d *deliverer) follow(ctx context.Context, c model.PushConfig, t model.Task
 // deliver posts one notification, again if it fails, and reports whether the receiver has taken it. One that never
 // does misses it.
 func (d *deliverer) deliver(ctx context.Context, c model.PushConfig, body any, mediaType string) bool {
-	n := &Delivery{method: http.MethodPost, Header: http.Header{"Content-Type": {mediaType}}, body: body}
+	n := &Delivery{Method: http.MethodPost, Header: http.Header{"Content-Type": {mediaType}}, Body: body}
 	if a := c.Dialect.Authorization(c); a != "" {
 		n.Header.Set("Authorization", a)
 	}
@@ -84,7 +84,7 @@ func (d *deliverer) deliver(ctx context.Context, c model.PushConfig, body any, m
 	if d.edit != nil {
 		d.edit(n)
 	}
-	text := jsonvalue.Append(nil, n.body)
+	text := jsonvalue.Append(nil, n.Body)
 	pause := d.pause
 	retries := cmp.Or(c.Retries, deliveryRetries)
 	for retry := 0; ; retry++ {
@@ -127,7 +127,7 @@ func (d *deliverer) complain(c model.PushConfig, attempts int, err error) {
 // post returns an error if the receiver has not taken the notification, and whether to try again: a server error may
 // pass, other refusals do not.
 func (d *deliverer) post(ctx context.Context, url string, n *Delivery, text []byte) (again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, n.method, url, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(ctx, n.Method, url, bytes.NewReader(text))
 	if err != nil {
 		return false, err
 	}

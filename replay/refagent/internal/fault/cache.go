@@ -23,7 +23,7 @@ var cacheFaults = []AgentFault{
 		onCard(func(out *wire.Answer) { out.Header.Del("ETag") })),
 	of(with10, "card-not-modified", "The card has a weak ETag, and the agent does not know it again.",
 		onCard(func(out *wire.Answer) { out.Header.Set("ETag", `W/"`+cards.Version+`"`) })),
-	of(anyAgent, "card-stable", "The card is another one each time, with the same version and the same ETag.",
+	of(anyAge, "card-stable", "The card is another one each time, with the same version and the same ETag.",
 		func() wire.Hooks {
 			var fetched atomic.Int64
 			return wire.Hooks{Card: editCard(func(o jsonvalue.Object) jsonvalue.Object {

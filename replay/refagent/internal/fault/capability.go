@@ -19,7 +19,7 @@ var capabilityFaults = []AgentFault{
 			})
 			return h
 		}, "req-capability-streaming", "req-capability-extended"),
-	of([]string{"spec03", "spec02", "spec01"}, "cap-streaming-unsupported-0x",
+	of([]string{"spec03", "spec02", "spec01", "legacy"}, "cap-streaming-unsupported-0x",
 		"The card says that the agent does not stream, and it does.",
 		onCard(offer("streaming", false)), "req-capability-streaming"),
 	of([]string{"spec", "spec03", "spec03-rest", "spec03-proto", "spec02"}, "cap-streaming-refused",

@@ -20,7 +20,7 @@ var cardFaults = []AgentFault{
 		always(wire.Hooks{Deliver: func(d *engine.Delivery) { d.Header.Del("Authorization") }})),
 	of(anyAgent, "card-required-fields", "The card has no version.",
 		onCard(editCard(without("version")))),
-	of(anyAgent, "card-field-type", "The card's description is a list.",
+	of(anyAge, "card-field-type", "The card's description is a list.",
 		onCard(editCard(with("description", []any{"An agent"})))),
 }
 
@@ -30,7 +30,7 @@ func editCard(edit editor) func(*wire.Answer) {
 
 // Faults of the addresses and versions that a card declares.
 var cardURLFaults = []AgentFault{
-	of(anyAgent, "card-required-nested", "The first skill of the card has no name.",
+	of(anyAge, "card-required-nested", "The first skill of the card has no name.",
 		onCards(onFirstSkill(without("name")))),
 	of(with10, "card-interfaces-nonempty", "The card has no interface.",
 		onCards(with("supportedInterfaces", []any{}))),

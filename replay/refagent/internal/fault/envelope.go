@@ -10,32 +10,32 @@ import (
 
 // Faults of media types, JSON text and the envelopes of both bindings.
 var envelopeFaults = []AgentFault{
-	of(only03, "rpc-response-content-type", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
+	of(before10, "rpc-response-content-type", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
 	of(with10, "rpc-response-content-type-v1", "JSON-RPC answers are sent as text/plain.", onAnswer(isRPC, asPlainText)),
-	of(anyAgent, "json-wellformed", "Results have a comma before the last brace.",
+	of(anyAge, "json-wellformed", "Results have a comma before the last brace.",
 		onAnswer(isResult, func(_ *wire.Call, out *wire.Answer) {
 			text := jsonvalue.Append(nil, out.Body)
 			out.Text = append(text[:len(text)-1], ",}"...)
 		})),
-	of(anyAgent, "json-duplicate-keys", "Results hold their first member twice.",
+	of(anyAge, "json-duplicate-keys", "Results hold their first member twice.",
 		onAnswer(isResult, editObject(func(o jsonvalue.Object) jsonvalue.Object {
 			if len(o) == 0 {
 				return o
 			}
 			return append(jsonvalue.Object{o[0]}, o...)
 		}))),
-	of(anyAgent, "rpc-response-jsonrpc", `JSON-RPC answers say "jsonrpc":"1.0".`,
+	of(anyAge, "rpc-response-jsonrpc", `JSON-RPC answers say "jsonrpc":"1.0".`,
 		onAnswer(isRPC, editObject(with("jsonrpc", "1.0")))),
-	of(anyAgent, "rpc-id-echo", "JSON-RPC results carry an id that is not the request's.",
+	of(anyAge, "rpc-id-echo", "JSON-RPC results carry an id that is not the request's.",
 		onAnswer(isRPCResult, editObject(with("id", "another-id")))),
 	of(anyAgent, "rpc-result-xor-error", "JSON-RPC results come with an error.",
 		onAnswer(isRPCResult, addInternalError)),
-	of(anyAgent, "rpc-error-code-int", "The code of JSON-RPC errors is a string.",
+	of(anyAge, "rpc-error-code-int", "The code of JSON-RPC errors is a string.",
 		onAnswer(isRPCFailure, editError(func(o jsonvalue.Object) jsonvalue.Object {
 			code, _ := o.Get("code")
 			return o.With("code", string(jsonvalue.Append(nil, code)))
 		}))),
-	of(anyAgent, "rpc-error-message", "JSON-RPC errors have no message.",
+	of(anyAge, "rpc-error-message", "JSON-RPC errors have no message.",
 		onAnswer(isRPCFailure, editError(without("message")))),
 	of(with10, "rest-error-not-2xx", "HTTP+JSON errors are sent with status 200.",
 		onAnswer(isRESTFailure, func(_ *wire.Call, out *wire.Answer) { out.Status = http.StatusOK })),

@@ -38,6 +38,12 @@ var all = slices.Concat(
 	refusalFaults,
 	grpcFaults,
 	legacyFaults,
+	legacyCardFaults,
+	legacyAuthFaults,
+	legacyAnswerFaults,
+	legacyTaskFaults,
+	legacyStreamFaults,
+	legacyPushFaults,
 )
 
 // Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no

@@ -11,12 +11,12 @@ import (
 
 // Faults of what is done to a task that has ended, and of what a task looks like when it has.
 var finishedFaults = []AgentFault{
-	of([]string{"spec01"}, "state-terminal-immutable-early",
+	of(before02, "state-terminal-immutable-early",
 		"A task that was shown as ended is working again when it is read later, as 0.1 allows.",
 		func() wire.Hooks { return wire.Hooks{Reply: restartEnded()} }),
 	of(everyTask, "state-final-state-agrees", "A task that ended in a stream is working when it is read.", forgetEnds),
 	{
-		Slug: "state-unknown-task-known", agents: withTask,
+		Slug: "state-unknown-task-known", agents: anyAgeTask,
 		// the client goes on with it, which is taken, and cancels it
 		Also: []string{"req-taskid-exists", "id-denied-accepted", "state-lookup-differs"},
 		Doc:  "Reading any task says that it is not found, and lists are empty.",
@@ -40,10 +40,10 @@ var finishedFaults = []AgentFault{
 		acceptEnded(model.CodeUnsupported, func(t *model.Task) {}, model.SendMessage)),
 	of(withTask, "state-cancel-terminal", "The cancellation of a task that has ended gives the task as it is.",
 		acceptEnded(model.CodeTaskNotCancelable, func(t *model.Task) {}, model.CancelTask)),
-	of(withTask, "state-cancel-terminal-code",
+	of(anyAgeTask, "state-cancel-terminal-code",
 		"The cancellation of a task that has ended is refused as an invalid parameter.",
 		onRefuse(refuseCancellation)),
-	of(everyTask, "state-cancel-changes-terminal", "The cancellation of a task that has ended cancels it.",
+	of(everyAgeTask, "state-cancel-changes-terminal", "The cancellation of a task that has ended cancels it.",
 		acceptEnded(model.CodeTaskNotCancelable,
 			func(t *model.Task) { t.Status.State, t.Status.Message = model.Canceled, nil },
 			model.CancelTask)),
@@ -57,7 +57,7 @@ var finishedFaults = []AgentFault{
 		onReply(leaveArtifactsOut)),
 	of(everyTask, "state-artifacts-after-terminal", "A task that has ended shows other text when it is read again.",
 		func() wire.Hooks { return wire.Hooks{Reply: rewriteArtifacts()} }),
-	of(everyTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
+	of(everyAgeTask, "state-status-regress-time", "In a stream, a task is working an hour before it was submitted.",
 		onStatus(inState(model.Working), func(u *model.StatusUpdate) { u.Status.At = u.Status.At.Add(-time.Hour) })),
 }
 
@@ -179,7 +179,7 @@ var refusalFaults = []AgentFault{
 			}
 			r.Task.History = history
 		})),
-	of(withTask, "error-internal-for-named-case", "A task that is not found cannot be canceled for an internal error.",
+	of(anyAgeTask, "error-internal-for-named-case", "A task that is not found cannot be canceled for an internal error.",
 		onRefuse(func(c *wire.Call, f *model.Failure) *model.Failure {
 			if c.Op == model.CancelTask && f.Code == model.CodeTaskNotFound {
 				return model.Fail(model.CodeInternal, "Something went wrong")

@@ -10,7 +10,7 @@ import (
 
 // An AgentFault is a named way to break one rule of the protocol, and as far as possible only that one.
 type AgentFault struct {
-	Slug string   // id of the rule that it breaks; of "legacy" that of the scenario of probe that finds it
+	Slug string   // id of the rule that it breaks; of "legacy" that, or the name of the scenario of probe that finds it
 	Doc  string   // what goes over the wire, one sentence
 	Also []string // rules that cannot be kept when this one is broken
 
@@ -29,6 +29,13 @@ var (
 	withTask  = []string{"spec", "spec03"}
 	everyTask = []string{"spec", "spec03", "spec03-rest", "spec03-proto"}
 	rest03    = []string{"spec03-rest", "spec03-proto"}
+
+	onlyLegacy   = []string{"legacy"}
+	before02     = []string{"spec01", "legacy"}
+	before10     = append(onlyLegacy, only03...)
+	anyAge       = append(onlyLegacy, anyAgent...)
+	anyAgeTask   = append(onlyLegacy, withTask...)
+	everyAgeTask = append(onlyLegacy, everyTask...)
 )
 
 // of returns a fault; also are rules that cannot be kept when it breaks its own.

@@ -10,23 +10,23 @@ import (
 
 // Faults of how answers and streams use HTTP.
 var httpFaults = []AgentFault{
-	of(withTask, "rpc-answer-missing", "A task that is asked for over JSON-RPC does not come, under status 200.",
+	of(anyAgeTask, "rpc-answer-missing", "A task that is asked for over JSON-RPC does not come, under status 200.",
 		onAnswer(both(isRPCResult, calls(model.GetTask)),
 			func(_ *wire.Call, out *wire.Answer) { out.Text = []byte{} })),
 	of(withTask, "stream-content-type", "Streams are sent as application/json.",
 		onStream(func(out *wire.Answer) { out.Header.Set("Content-Type", "application/json") })),
-	of(withTask, "stream-status-200", "Streams begin with status 201.",
+	of(anyAgeTask, "stream-status-200", "Streams begin with status 201.",
 		onStream(func(out *wire.Answer) { out.Status = http.StatusCreated })),
 	of(withTask, "stream-method-answered-json",
 		"A streaming call is answered with a message, as one JSON object.",
 		onReply(messageAlone)),
-	of(withTask, "nonstream-method-answered-sse", "A task that is asked for comes as an event.",
+	of(anyAgeTask, "nonstream-method-answered-sse", "A task that is asked for comes as an event.",
 		onAnswer(both(isResult, calls(model.GetTask)), asEvent)),
-	of(anyAgent, "json-utf8", "Results begin with a byte order mark.",
+	of(anyAge, "json-utf8", "Results begin with a byte order mark.",
 		onAnswer(isResult, func(_ *wire.Call, out *wire.Answer) {
 			out.Text = jsonvalue.Append([]byte("\xef\xbb\xbf"), out.Body)
 		})),
-	of(anyAgent, "card-unavailable", "The public card is answered with status 500.", onCard(func(out *wire.Answer) {
+	of(anyAge, "card-unavailable", "The public card is answered with status 500.", onCard(func(out *wire.Answer) {
 		out.Status, out.Text = http.StatusInternalServerError, []byte("out of cards\n")
 		out.Header = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 	})),

@@ -7,12 +7,12 @@ import (
 
 // Faults of whose task and context an answer is about.
 var identityFaults = []AgentFault{
-	of([]string{"spec01"}, "id-task-echo-v01", "A message is answered with a task under an id of the agent's own.",
+	of(before02, "id-task-echo-v01", "A message is answered with a task under an id of the agent's own.",
 		onTask(model.SendMessage, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") }),
 		"state-unknown-task-known"),
-	of([]string{"spec01"}, "id-event-echo-v01", "The events of a stream name the task by an id of the agent's own.",
+	of(before02, "id-event-echo-v01", "The events of a stream name the task by an id of the agent's own.",
 		onUpdate(model.StreamMessage, func(u *model.StatusUpdate) { u.TaskID += "-b" }), "state-unknown-task-known"),
-	of(everyTask, "id-get-echo", "Reading a task gives another one.",
+	of(everyAgeTask, "id-get-echo", "Reading a task gives another one.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { renameTask(t, t.ID+"-b") })),
 	of(everyTask, "id-task-continued", "A message that continues a task is answered with a new one.",
 		onTask(model.SendMessage, func(c *wire.Call, t *model.Task) {

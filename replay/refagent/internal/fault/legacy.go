@@ -9,10 +9,8 @@ import (
 	"a2atap/replay/refagent/internal/wire"
 )
 
-var onlyLegacy = []string{"legacy"}
-
-// Faults of the dialect before 0.1, of which no text says how it has to be: each fault is called as the scenario of probe that
-// finds it, or begins with its name.
+// Faults of the dialect before 0.1, which no text lays down: each fault is called as the scenario of probe that finds it,
+// or begins with the scenario's name. Those that the agents of later versions can have, too, bear the name of a rule.
 var legacyFaults = []AgentFault{
 	of(onlyLegacy, "card-description", "The card does not describe the agent.",
 		onCard(editCard(without("description")))),

@@ -22,7 +22,7 @@ var pushFaults = []AgentFault{
 		Also:  []string{"req-capability-push"}, // of a client that asks all the same
 		hooks: denyPushEverywhere,
 	},
-	of(withTask, "push-create-echo", "A config that is created is confirmed for another URL.",
+	of(anyAgeTask, "push-create-echo", "A config that is created is confirmed for another URL.",
 		onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.URL += "/elsewhere" })),
 	{
 		Slug: "push-create-id", agents: only10,
@@ -30,7 +30,7 @@ var pushFaults = []AgentFault{
 		Also:  []string{"req-push-get-id", "req-push-delete-id", "rest-route-known"}, // of a client that has no id to send
 		hooks: onResult(model.CreatePushConfig, func(v any) any { return v.(jsonvalue.Object).Without("id") }),
 	},
-	of(withTask, "result-object", "A config that is created is confirmed with a text.",
+	of(anyAgeTask, "result-object", "A config that is created is confirmed with a text.",
 		onResult(model.CreatePushConfig, func(any) any { return "done" })),
 	of(only03, "push-create-id-kept", "A config that is created is confirmed under another id than the client chose.",
 		onConfig(model.CreatePushConfig, func(c *model.PushConfig) { c.ID += "-ours" })),

@@ -13,24 +13,24 @@ import (
 var rpcFaults = slices.Concat(rpcEnvelopeFaults, rpcErrorFaults, rpcBatchFaults)
 
 var rpcEnvelopeFaults = []AgentFault{
-	of(anyAgent, "rpc-unknown-method-code", "An unknown method is answered with -32603.",
+	of(anyAge, "rpc-unknown-method-code", "An unknown method is answered with -32603.",
 		onAnswer(failsWith(model.CodeMethodNotFound), setCode(model.CodeInternal))),
 	of(only03, "rpc-core-method-missing", "The method tasks/get is unknown.", withoutGet),
 	of(only10, "rpc-core-method-missing-v1", "The method GetTask is unknown over JSON-RPC.", withoutGet),
-	of(anyAgent, "rpc-response-id-present", "JSON-RPC results have no id.",
+	of(anyAge, "rpc-response-id-present", "JSON-RPC results have no id.",
 		onAnswer(isRPCResult, editObject(without("id")))),
-	of(anyAgent, "rpc-id-null-parse-error", "The answer to text that is not JSON has an id.",
+	of(anyAge, "rpc-id-null-parse-error", "The answer to text that is not JSON has an id.",
 		onAnswer(failsWith(model.CodeParse),
 			editObject(with("id", "none")))),
-	of(anyAgent, "rpc-id-null-unjustified", "JSON-RPC errors have a null id, whatever the request's.",
+	of(anyAge, "rpc-id-null-unjustified", "JSON-RPC errors have a null id, whatever the request's.",
 		onAnswer(func(c *wire.Call) bool {
 			return isRPCFailure(c) && c.ID != nil && c.Failure.Code != model.CodeInvalidRequest
 		}, editObject(with("id", nil)))),
-	of([]string{"spec01"}, "rpc-result-xor-error-v01", "Results come with an error.",
+	of(before02, "rpc-result-xor-error-v01", "Results come with an error.",
 		onAnswer(isRPCResult, addInternalError)),
-	of(withTask, "rpc-result-null", "JSON-RPC answers the request for a task with null.",
+	of(anyAgeTask, "rpc-result-null", "JSON-RPC answers the request for a task with null.",
 		onAnswer(both(isRPCResult, calls(model.GetTask)), editObject(with("result", nil)))),
-	of(anyAgent, "rpc-notification-answered",
+	of(anyAge, "rpc-notification-answered",
 		"A request without id is answered, as if there were no task, with a null id.", onAnswer(func(c *wire.Call) bool {
 			return failsWith(model.CodeInvalidRequest)(c) && strings.HasSuffix(c.Failure.Message, "id is missing")
 		}, func(c *wire.Call, out *wire.Answer) {
@@ -43,7 +43,7 @@ var rpcEnvelopeFaults = []AgentFault{
 var withoutGet = admitNone(both(isRPC, calls(model.GetTask)), model.CodeMethodNotFound, "Method not found")
 
 var rpcErrorFaults = []AgentFault{
-	of(anyAgent, "rpc-error-object", "JSON-RPC errors are a text.",
+	of(anyAge, "rpc-error-object", "JSON-RPC errors are a text.",
 		onAnswer(isRPCFailure, func(c *wire.Call, out *wire.Answer) {
 			out.Body = out.Body.(jsonvalue.Object).With("error", c.Failure.Message)
 		})),
@@ -51,20 +51,20 @@ var rpcErrorFaults = []AgentFault{
 		onAnswer(isRPCFailure, editDetails("data", func(details []any) any { return details[0] }))),
 	of(with10, "rpc-error-data-type-key", "The objects in the data of JSON-RPC errors have no @type.",
 		onAnswer(isRPCFailure, editDetails("data", untyped))),
-	of(anyAgent, "rpc-error-code-reserved", "Invalid parameters are refused with -32650.",
+	of(anyAge, "rpc-error-code-reserved", "Invalid parameters are refused with -32650.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32650))),
 	of(with10, "rpc-error-code-a2a-range", "Invalid parameters are refused with -32050.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32050))),
 	of(only03, "rpc-error-code-dialect", "Invalid parameters are refused with -32008, which 1.0 defines.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(-32008))),
-	of(anyAgent, "rpc-parse-error-unfounded", "Invalid parameters are refused with -32700.",
+	of(anyAge, "rpc-parse-error-unfounded", "Invalid parameters are refused with -32700.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeParse))),
-	of(anyAgent, "rpc-invalid-json-wrong-code", "Text that is not JSON is refused with -32600.",
+	of(anyAge, "rpc-invalid-json-wrong-code", "Text that is not JSON is refused with -32600.",
 		onAnswer(failsWith(model.CodeParse), setCode(model.CodeInvalidRequest))),
-	of(anyAgent, "rpc-invalid-request-wrong-code", "A request without method is refused with -32603.",
+	of(anyAge, "rpc-invalid-request-wrong-code", "A request without method is refused with -32603.",
 		onAnswer(func(c *wire.Call) bool { return failsWith(model.CodeInvalidRequest)(c) && c.ID != nil },
 			setCode(model.CodeInternal))),
-	of(anyAgent, "rpc-invalid-request-unfounded", "Invalid parameters are refused with -32600.",
+	of(anyAge, "rpc-invalid-request-unfounded", "Invalid parameters are refused with -32600.",
 		onAnswer(failsWith(model.CodeInvalidParams), setCode(model.CodeInvalidRequest))),
 	of(with10, "rpc-a2a-errorinfo", "JSON-RPC errors of A2A have no data.",
 		onAnswer(isA2AFailure, editError(without("data")))),
@@ -83,11 +83,11 @@ var rpcErrorFaults = []AgentFault{
 }
 
 var rpcBatchFaults = []AgentFault{
-	of(anyAgent, "rpc-batch-response-array",
+	of(anyAge, "rpc-batch-response-array",
 		"The first call of a batch is answered with an empty result, the others not.", onBatch(func(ids []any) any {
 			return jsonvalue.Object{{"jsonrpc", "2.0"}, {"id", ids[0]}, {"result", jsonvalue.Object{}}}
 		})),
-	of(anyAgent, "rpc-batch-response-complete", "The calls of a batch are refused one by one, except for the last.",
+	of(anyAge, "rpc-batch-response-complete", "The calls of a batch are refused one by one, except for the last.",
 		onBatch(func(ids []any) any {
 			return jsonvalue.Values(ids[:len(ids)-1], func(id any) any {
 				return jsonvalue.Object{
@@ -97,7 +97,7 @@ var rpcBatchFaults = []AgentFault{
 				}
 			})
 		}), "error-internal-for-named-case"), // of a call whose task is not there
-	of(anyAgent, "rpc-batch-response-empty-array", "Batches are answered with an empty array.",
+	of(anyAge, "rpc-batch-response-empty-array", "Batches are answered with an empty array.",
 		onBatch(func([]any) any { return []any{} })),
 }
 

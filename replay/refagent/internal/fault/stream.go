@@ -18,9 +18,9 @@ var streamFaults = []AgentFault{
 		"After the event that ends the task, the stream goes on with one that says it is working.", onEvent(workOn)),
 	of(only03, "stream-nothing-after-final",
 		"After the event marked final, the stream goes on with one that says the task is working.", onEvent(workOn)),
-	of(withTask, "stream-truncated", "The stream ends as soon as the task is working.", onFrame(endEarly)),
-	of(withTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onFrame(changeEventID)),
-	of(withTask, "sse-unterminated-event",
+	of(anyAgeTask, "stream-truncated", "The stream ends as soon as the task is working.", onFrame(endEarly)),
+	of(anyAgeTask, "stream-rpc-id", "Events carry a JSON-RPC id that is not the request's.", onFrame(changeEventID)),
+	of(anyAgeTask, "sse-unterminated-event",
 		"Streams repeat their last event without the blank line that would dispatch it.", onEvent(leaveOpen)),
 }
 
@@ -70,25 +70,29 @@ func leaveOpen(_ *wire.Call, _ int, f *wire.Frame) []*wire.Frame {
 
 // Faults of the framing of events.
 var eventFaults = []AgentFault{
-	of(withTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
+	of(anyAgeTask, "sse-utf8", "A comment in front of each event is in Latin-1.",
 		onText(func(text []byte) []byte { return append([]byte(": caf\xe9\n"), text...) })),
 	of(withTask, "sse-cr-line", "The lines of each event end in CR alone.",
 		onText(func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r")) })),
-	of(withTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",
+	of(anyAgeTask, "sse-stray-line", "The JSON of each event is on two lines, after a single data field.",
 		onText(func(text []byte) []byte { return bytes.Replace(text, []byte("data: {"), []byte("data: {\n"), 1) })),
 	of(withTask, "sse-retry-digits", "Events bring a reconnection time with a unit.",
 		onText(func(text []byte) []byte { return append([]byte("retry: 3s\n"), text...) })),
 	of(withTask, "sse-id-nul", "Events bring an id that holds U+0000.",
 		onText(func(text []byte) []byte { return append([]byte("id: 1\x00\n"), text...) })),
-	of(withTask, "sse-empty-data", "An event with blank data comes before each event.",
+	of(anyAgeTask, "sse-empty-data", "An event with blank data comes before each event.",
 		onText(func(text []byte) []byte { return append([]byte("data: \n\n"), text...) })),
-	of(withTask, "sse-one-json", "Each event holds its JSON twice.",
+	of(anyAgeTask, "sse-one-json", "Each event holds its JSON twice.",
 		onText(func(text []byte) []byte { return slices.Concat(text[:len(text)-1], text) })),
 }
 
 // onText makes hooks that edit the text of each event of every stream.
 func onText(edit func(text []byte) []byte) func() wire.Hooks {
 	return onFrame(func(_ *wire.Call, f *wire.Frame) {
-		f.Text = edit(append(jsonvalue.Append([]byte("data: "), f.Body), "\n\n"...))
+		var name []byte
+		if f.Name != "" {
+			name = []byte("event: " + f.Name + "\n")
+		}
+		f.Text = edit(append(jsonvalue.Append(append(name, "data: "...), f.Body), "\n\n"...))
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 // Faults of identity and of the life of tasks.
 var taskFaults = []AgentFault{
-	of(withTask, "id-task-unique",
+	of(anyAgeTask, "id-task-unique",
 		"Every message that begins a conversation is answered with the first task that was ever made.",
 		always(wire.Hooks{Join: oldestTask})),
 	of(withTask, "id-context-stable", "Reading a task shows it in another context.",

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"a2atap/analyzer/analysis"
-	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
 	"a2atap/replay/probe/scenarios/internal/scenario"
@@ -27,7 +26,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 		Fix: "Look at the credentials of every request before anything else.",
 		Run: func(ctx context.Context, s *probe.Session) error {
-			if !requiresSecurity(s) {
+			if !scenario.AsksCredentials(s) {
 				return &probe.Skip{Why: "the card asks for no credentials"}
 			}
 			return refusedAll(ctx, s, s.Anonymous(), "without credentials")
@@ -42,7 +41,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		},
 		Fix: "Verify credentials; that there are some is not enough.",
 		Run: func(ctx context.Context, s *probe.Session) error {
-			if !requiresSecurity(s) {
+			if !scenario.AsksCredentials(s) {
 				return &probe.Skip{Why: "the card asks for no credentials"}
 			}
 			return refusedAll(ctx, s, forged(s), "with a token that nobody gave out")
@@ -54,7 +53,7 @@ var Scenarios = scenario.In(probe.Scenario{
 		Tags: []string{"auth", "acts:SEC-AUTH-006"},
 		Fix:  "Send WWW-Authenticate with status 401.",
 		Run: func(ctx context.Context, s *probe.Session) error {
-			if !requiresSecurity(s) {
+			if !scenario.AsksCredentials(s) {
 				return &probe.Skip{Why: "the card asks for no credentials"}
 			}
 			_, err := s.Anonymous().Get(ctx, s.NewID(), nil)
@@ -213,7 +212,7 @@ func attempts(s *probe.Session) []attempt {
 			return err
 		}},
 	}
-	if s.Card == nil || s.Card.Streaming {
+	if (s.Card == nil || s.Card.Streaming) && s.Protocol() != client.Early { // which has no subscriptions
 		list = append(list, attempt{"SubscribeToTask", func(ctx context.Context, c *client.Client, id string) error {
 			_, err := s.First(c.Subscribe(ctx, id))
 			return err
@@ -368,25 +367,4 @@ func askInTaskAuth(ctx context.Context, s *probe.Session) error {
 		return probe.Fail("a status message that says what is needed", "none")
 	}
 	return nil
-}
-
-// requiresSecurity reports whether the card asks for credentials with every request, with no alternative of none.
-func requiresSecurity(s *probe.Session) bool {
-	for _, name := range []string{"securityRequirements", "security"} {
-		required := scenario.Declared(s).Get(name)
-		n := 0
-		for _, alternative := range required.Elems() {
-			if schemes := alternative.Get("schemes"); schemes.Kind() == a2a.Object {
-				alternative = schemes
-			}
-			if alternative.Len() == 0 {
-				return false
-			}
-			n++
-		}
-		if n > 0 {
-			return true
-		}
-	}
-	return false
 }

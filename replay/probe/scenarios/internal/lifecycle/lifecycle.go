@@ -56,7 +56,7 @@ var Scenarios = scenario.In(probe.Scenario{
 	{
 		ID: "task-history", Title: "the history of a task is kept", Sections: []string{"0.3 §5.5.2", "0.3 §7.3"},
 		Tags:      []string{"history", "S0-2.5"},
-		Protocols: append(scenario.Old[:len(scenario.Old):len(scenario.Old)], client.Early),
+		Protocols: scenario.Before10,
 		Fix:       "Keep each status that a task had, or do not declare stateTransitionHistory.",
 		Run:       askHistory,
 	},

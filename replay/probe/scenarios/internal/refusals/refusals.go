@@ -165,20 +165,10 @@ func askCancelEnded(ctx context.Context, s *probe.Session) error {
 	return probe.Refused(err, "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND")
 }
 
-// asksCredentials reports whether the card asks for credentials with every request.
-func asksCredentials(s *probe.Session) bool {
-	card, err := scenario.DeclaredCard(s)
-	if err != nil {
-		return false
-	}
-	security := card.Security()
-	return security.Asks() && !security.Hidden() // a certificate is shown by anonymous requests too
-}
-
 // known returns a task that could be read with credentials; empty if there is none.
 func known(ctx context.Context, s *probe.Session) (string, error) {
 	if !s.HasCredentials() {
-		if !asksCredentials(s) {
+		if !scenario.AsksCredentials(s) {
 			return "", &probe.Skip{Why: "the card asks for no credentials, and none were given"}
 		}
 		return "", nil
@@ -244,7 +234,7 @@ func askStrangers(ctx context.Context, s *probe.Session) error {
 			}
 			continue
 		}
-		if asksCredentials(s) {
+		if scenario.AsksCredentials(s) {
 			return probe.Fail("a refusal "+stranger.who, "the request was answered")
 		}
 		return probe.Unclear("the agent answered %s, and its card does not ask for any", stranger.who)

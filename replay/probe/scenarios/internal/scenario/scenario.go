@@ -27,6 +27,9 @@ var (
 	Since03 = slices.Concat(V10, V03)
 	Since01 = append(Since03[:len(Since03):len(Since03)], client.JSONRPC01)
 	Old     = append(V03[:len(V03):len(V03)], client.JSONRPC01)
+
+	Before10     = append(Old[:len(Old):len(Old)], client.Early)
+	EveryVersion = slices.Concat(V10, Before10)
 )
 
 // JSON10 are the protocols of 1.0 whose messages are JSON, and HTTP those whose calls are requests of HTTP.
@@ -305,6 +308,16 @@ func DeclaredCard(s *probe.Session) (a2a.Card, error) {
 		return a2a.Card{}, probe.Unclear("not asked: there is no card")
 	}
 	return a2a.DecodeCard(a2a.Parse(s.Card.Raw).Root), nil
+}
+
+// AsksCredentials reports whether the card asks for credentials with every request.
+func AsksCredentials(s *probe.Session) bool {
+	card, err := DeclaredCard(s)
+	if err != nil {
+		return false
+	}
+	security := card.Security()
+	return security.Asks() && !security.Hidden() // a certificate is shown by anonymous requests too
 }
 
 // Written quotes a value for people.

@@ -248,6 +248,8 @@ func askMiddleEvents(ctx context.Context, s *probe.Session) error {
 		switch {
 		case s.Protocol() == client.Early && e.Name != "status" && e.Name != "artifact":
 			return h.fail("events named status or artifact", "event %d is named %q", i+1, e.Name)
+		case s.Protocol() == client.Early && e.Status == nil && e.Artifact == nil && e.Task == nil:
+			return h.fail("a status or an artifact in each event", "event %d has neither", i+1)
 		case s.Protocol().Version == "1.0" && i > 0 && e.Message != nil:
 			return h.fail("updates of the task", "event %d is a message", i+1)
 		}

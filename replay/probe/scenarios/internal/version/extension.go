@@ -61,8 +61,8 @@ var Extensions = []*probe.Scenario{
 		Fix: "List the extensions that were activated in A2A-Extensions of the answer, before 1.0 in X-A2A-Extensions.",
 		Run: askListed,
 	},
-	undeclared("streaming", probe.Streaming, scenario.Since01, "UNSUPPORTED_OPERATION", func(ctx context.Context, s *probe.Session) error {
-		_, err := s.First(s.Client.Stream(ctx, s.Say(probe.Anything), client.SendOptions{}))
+	undeclared("streaming", probe.Streaming, scenario.EveryVersion, "UNSUPPORTED_OPERATION", func(ctx context.Context, s *probe.Session) error {
+		_, err := s.First(s.Client.Stream(ctx, scenario.Named(s, s.Say(probe.Anything)), client.SendOptions{}))
 		return err
 	}, "CORE-CAP-002", "acts:CORE-CAP-002", "tck-main:unsupported_operation_error_32004"),
 	undeclared("push", probe.Push, scenario.Since01, "PUSH_NOTIFICATION_NOT_SUPPORTED",
@@ -99,7 +99,7 @@ func undeclared(
 	return &probe.Scenario{
 		ID: "act-capability-" + name, Title: "what needs " + string(c) + " is refused if the card does not declare it",
 		Category: analysis.ErrorHandling, Level: analysis.Must, Protocols: in,
-		Levels:   scenario.Levels(analysis.Should, scenario.Old...),
+		Levels:   scenario.Levels(analysis.Should, scenario.Before10...),
 		Sections: []string{"1.0 §3.3.4", "0.3 §5.5.2", "0.3 §8.2"}, Tags: append([]string{"errors", "A30"}, tags...),
 		Fix: "Refuse the operation with " + reason + ", or declare " + string(c) + " in the card.",
 		Run: func(ctx context.Context, s *probe.Session) error {
