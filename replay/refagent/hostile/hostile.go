@@ -171,7 +171,7 @@ func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request, skills int) {
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(object{ //nolint:errcheck // to a client that may have left
 		"name": "Hostile", "description": a.Description, "version": "1", "supportedInterfaces": interfaces,
-		"capabilities":     object{"streaming": true, "pushNotifications": true},
+		"capabilities":      object{"streaming": true, "pushNotifications": true},
 		"defaultInputModes": []string{"text/plain"}, "defaultOutputModes": []string{"text/plain"},
 		"skills": slices.Repeat([]object{{"id": "s", "description": "Attacks."}}, skills),
 	})
