@@ -32,8 +32,13 @@ const (
 func TestHostileAgentsAreRecorded(t *testing.T) {
 	t.Parallel()
 	for _, b := range hostile.Behaviors {
+		if b.Card || !b.Ends || b.Name == "head-cut" || b.Name == "redirects" {
+			continue // clients of the recorder wait for whole answers
+		}
 		t.Run(b.Name, func(t *testing.T) {
-			a, times := newAttack(t, b.Answer), 20
+			agent := hostile.New(b)
+			t.Cleanup(agent.Close)
+			a, times := newAttack(t, agent.ServeHTTP), 20
 			if b.Name == "sse-packed" { // whose events are all judged in the end, as those of a stream that is not packed
 				times = 5
 			}

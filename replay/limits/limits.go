@@ -103,6 +103,11 @@ func Unended(timeout time.Duration) error {
 	return &ReachedError{fmt.Sprintf("the answer did not end within %v", timeout), LateFlag}
 }
 
+// TooManyNotifications returns the error of a webhook that has got more notifications than Events.
+func (l Limits) TooManyNotifications() error {
+	return &ReachedError{fmt.Sprintf("more than %d notifications came", l.Events), EventsFlag}
+}
+
 // ReadAll reads an answer that is not a stream. It fails with a ReachedError if the answer is longer than Answer.
 func (l Limits) ReadAll(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, l.Answer+1))
