@@ -17,13 +17,16 @@ func newAgent(e cli.Env) *cobra.Command {
 		Use:   "agent NAME...",
 		Short: "Run reference agents, correct or with a chosen fault",
 		Long: `Agent runs a reference agent. NAME is one of
-` + strings.Join(refagent.Names(), ", ") + `.
+` + strings.Join(refagent.Names(), ", ") + ` or hostile.
 
 Reference agents are written from the specification, for testing clients and this tool. With --fault the agent breaks
 the rule of that name on purpose; --fault list prints the faults that it supports. It runs until it is interrupted.
 
 echo and spec speak A2A 1.0, spec03… 0.3, spec02 0.2, spec01 0.1; legacy speaks the dialect before that, at the root of
 its address, with streams at /subscribe and push notifications to https only.
+
+hostile costs its clients as much time and memory as it can, in the way that --fault names; it takes no other flags
+but those about listening.
 
 With --card the agent serves a card of yours and does what it says, with --skill ID=PROGRAM programs of yours do what
 its skills are, and with --store tasks outlive it (help agents).
@@ -34,7 +37,8 @@ of the address; legacy, if it is among them, has the root and the card there. Th
   a2atap agent echo spec spec03 --listen 127.0.0.1:9001
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
-  a2atap agent spec --fault list`,
+  a2atap agent spec --fault list
+  a2atap agent hostile --fault sse-endless`,
 		RunE: func(cmd *cobra.Command, args []string) error { return agents.Run(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()

@@ -80,7 +80,7 @@ func flagTopics() []manual.Topic {
 		},
 		{
 			Name: "limits", Short: "How much an agent may answer", Text: limitsTopic,
-			Flags: []string{"send,probe,replay: max-answer max-events max-idle max-pages"},
+			Flags: []string{"send,probe,replay: max-answer max-events max-idle max-pages max-skills"},
 		},
 		{
 			Name: "scenarios", Short: "What probe asks, and what it sends for that", Text: scenariosTopic,

@@ -36,8 +36,13 @@ const (
 func TestHostileAgentsAreRecorded(t *testing.T) {
 	t.Parallel()
 	for _, b := range hostile.Behaviors {
+		if b.Card || !b.Ends || b.Name == "head-cut" || b.Name == "redirects" {
+			continue // clients of the recorder wait for whole answers
+		}
 		t.Run(b.Name, func(t *testing.T) {
-			a := newAttack(t, b.Answer)
+			agent := hostile.New(b)
+			t.Cleanup(agent.Close)
+			a := newAttack(t, agent.ServeHTTP)
 			a.run(t, 20, func() (int64, error) { return a.ask(b.GRPC, "", nil) })
 		})
 	}

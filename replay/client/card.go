@@ -340,6 +340,9 @@ func (h *httpClient) card(ctx context.Context, at string) (*Card, error) {
 		return nil, &Error{HTTPStatus: resp.StatusCode, Message: "no card at " + at, Raw: body}
 	}
 	card, err := decodeCard(body, at)
+	if err == nil && len(card.Skills) > h.opts.Limits.Skills {
+		err = h.opts.Limits.TooManySkills()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the card at %s: %w: %w", at, ErrNotACard, err)
 	}

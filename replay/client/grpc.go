@@ -280,7 +280,7 @@ func readFrame(body io.Reader) ([]byte, error) {
 	}
 	size := binary.BigEndian.Uint32(frame[1:])
 	if size > limits.Event {
-		return nil, errors.New("a message is larger than 16 MiB")
+		return nil, limits.EventTooLong()
 	}
 	frame = append(frame, make([]byte, size)...)
 	if _, err := io.ReadFull(body, frame[grpc.PrefixSize:]); err != nil {

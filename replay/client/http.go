@@ -8,13 +8,16 @@ import (
 	"io"
 	"maps"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
+	"a2atap/replay/limits"
 )
 
 // An httpClient puts requests on the wire.
@@ -47,10 +50,11 @@ func newHTTP(o Options, overGRPC bool) *httpClient {
 // may be that long in coming.
 func NewTransport(timeout time.Duration) *http.Transport {
 	return &http.Transport{
-		Proxy:                 proxyBeyondLoopback,
-		ResponseHeaderTimeout: timeout,
-		DisableCompression:    true, // Raw shows what was sent
-		ForceAttemptHTTP2:     true,
+		Proxy:                  proxyBeyondLoopback,
+		ResponseHeaderTimeout:  timeout,
+		MaxResponseHeaderBytes: limits.Head,
+		DisableCompression:     true, // Raw shows what was sent
+		ForceAttemptHTTP2:      true,
 	}
 }
 
@@ -66,8 +70,11 @@ func proxyBeyondLoopback(r *http.Request) (*url.URL, error) {
 // redirect to another address is an error that wraps ErrElsewhere. Another origin gets no header field that may carry
 // credentials; net/http knows such fields only by their usual names.
 func (o *Options) redirect(r *http.Request, via []*http.Request) error {
-	if via[0].Method != http.MethodGet || len(via) >= 10 {
+	if via[0].Method != http.MethodGet {
 		return http.ErrUseLastResponse
+	}
+	if len(via) > limits.Redirects {
+		return limits.TooManyRedirects()
 	}
 	if o.Stay && !sameAddress(via[0].URL, r.URL) {
 		to := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path} // the query may hold credentials
@@ -116,7 +123,14 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
-		if h.opts.Transport == nil {
+		var slow net.Error
+		switch {
+		case strings.Contains(err.Error(), "server response headers exceeded"): // net/http has no type for it
+			err = limits.HeadTooLong()
+		case errors.As(err, &slow) && slow.Timeout() && context.Cause(ctx) != context.DeadlineExceeded && ctx.Err() == nil,
+			errors.Is(context.Cause(ctx), errLate):
+			err = limits.Late(h.opts.Timeout)
+		case h.opts.Transport == nil:
 			err = h.opts.Dialer.Explain(err, req.URL.Host)
 		}
 		return nil, fmt.Errorf("%s %s: %w", out.Method, plain, err)
@@ -145,7 +159,7 @@ func (h *httpClient) dress(ctx context.Context, out *Outgoing) error {
 
 // complete sends a request and reads the whole answer, within the timeout.
 func (h *httpClient) complete(ctx context.Context, out *Outgoing) (*http.Response, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, h.opts.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, h.opts.Timeout, errLate)
 	defer cancel()
 	resp, err := h.do(ctx, out)
 	if err != nil {
@@ -156,6 +170,9 @@ func (h *httpClient) complete(ctx context.Context, out *Outgoing) (*http.Respons
 	return resp, body, err
 }
 
+// errLate is why the context of a call has ended whose answer did not come in time.
+var errLate = errors.New("the answer is late")
+
 // readAll reads an answer that is not a stream, within the timeout.
 func (h *httpClient) readAll(ctx context.Context, resp *http.Response) ([]byte, error) {
 	late := make(chan struct{})
@@ -164,9 +181,13 @@ func (h *httpClient) readAll(ctx context.Context, resp *http.Response) ([]byte, 
 		resp.Body.Close()
 	})
 	body, err := h.opts.Limits.ReadAll(resp.Body)
-	if !timer.Stop() && err != nil && ctx.Err() == nil {
+	switch over := !timer.Stop(); {
+	case err == nil:
+	case errors.Is(context.Cause(ctx), errLate):
+		err = limits.Unended(h.opts.Timeout)
+	case over && ctx.Err() == nil:
 		<-late
-		err = fmt.Errorf("it did not end within %v (--timeout)", h.opts.Timeout)
+		err = limits.Unended(h.opts.Timeout)
 	}
 	if err == nil {
 		err = h.opts.Limits.CheckValues(body)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -63,11 +64,11 @@ func TestLimits(t *testing.T) {
 		},
 		"head, then nothing": {
 			answering(json, func(ctx context.Context, w io.Writer) { forever(ctx, w, " ", time.Hour) }),
-			"(--timeout)",
+			"the answer did not end within 500ms; --timeout allows more",
 		},
 		"a byte now and then": {
 			answering(json, func(ctx context.Context, w io.Writer) { forever(ctx, w, " ", 10*time.Millisecond) }),
-			"(--timeout)",
+			"the answer did not end within 500ms; --timeout allows more",
 		},
 		"endless answer": {
 			answering(json, func(ctx context.Context, w io.Writer) { forever(ctx, w, strings.Repeat(" ", 1000), 0) }),
@@ -76,6 +77,14 @@ func TestLimits(t *testing.T) {
 		"answer of many values": {
 			answering(json, func(_ context.Context, w io.Writer) { fmt.Fprintf(w, "[%s0]", strings.Repeat("{},", 2000)) }),
 			"more than 1000 JSON values",
+		},
+		"no answer": {
+			func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+			"no answer within 500ms; --timeout allows more",
+		},
+		"long head": {
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Long", strings.Repeat("x", 2*limits.Head)) },
+			"the head of the answer is longer than 1048576 bytes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,6 +95,45 @@ func TestLimits(t *testing.T) {
 			if errors.Is(err, ErrCut) {
 				t.Errorf("%v: counts as cut by the agent", err)
 			}
+		})
+	}
+}
+
+// Whatever an agent serves as its card, reading it ends, and the error names the limit and the flag.
+func TestLimitsOfCards(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"silent": {
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			"no answer within 500ms; --timeout allows more",
+		},
+		"head, then nothing": {
+			func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+			"the answer did not end within 500ms; --timeout allows more",
+		},
+		"redirects": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", http.StatusFound) },
+			"it redirects more than 10 times",
+		},
+		"skills": {
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"skills":[{}%s]}`, strings.Repeat(",{}", 100)) },
+			"the card has more than 100 skills; --max-skills allows more",
+		},
+		"long": {
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"name":"%s"}`, strings.Repeat("x", 2<<20)) },
+			"the answer is longer than 1048576 bytes; --max-answer allows more",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(test.answer)
+			t.Cleanup(server.Close)
+			_, err := Discover(t.Context(), server.URL, Options{
+				Limits: limits.Limits{Answer: 1 << 20, Skills: 100}, Timeout: 500 * time.Millisecond,
+			})
+			expect.ErrorHas(t, "", test.want, err)
 		})
 	}
 }

@@ -1,15 +1,12 @@
 package client
 
 import (
-	"errors"
 	"io"
 	"iter"
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/limits"
 )
-
-var errEventTooLarge = errors.New("an event is larger than 16 MiB")
 
 // A serverEvent is a server-sent event.
 type serverEvent struct {
@@ -27,7 +24,7 @@ func events(r io.Reader, most limits.Limits) iter.Seq2[serverEvent, error] {
 		dispatch := func(blocks []capture.Event) (more bool) {
 			for i := range blocks {
 				if blocks[i].Dropped > 0 {
-					yield(serverEvent{}, errEventTooLarge)
+					yield(serverEvent{}, limits.EventTooLong())
 					return false
 				}
 				f := split.Fields(i)
@@ -59,7 +56,7 @@ func events(r io.Reader, most limits.Limits) iter.Seq2[serverEvent, error] {
 			case !dispatch(blocks):
 				return
 			case open > limits.Event+len(piece):
-				yield(serverEvent{}, errEventTooLarge)
+				yield(serverEvent{}, limits.EventTooLong())
 				return
 			case err == io.EOF:
 				dispatch(split.Flush())

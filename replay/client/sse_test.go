@@ -75,6 +75,6 @@ func TestEventsErrors(t *testing.T) {
 		t.Errorf("got %q ending in %v, want the event and then the error", got, last)
 	}
 	for _, err := range events(strings.NewReader("data: "+strings.Repeat("x", limits.Event+10)), limits.Limits{Answer: 2 * limits.Event}.OrDefaults()) {
-		expect.ErrorIs(t, "", errEventTooLarge, err)
+		expect.ErrorHas(t, "", "an event is longer than 16777216 bytes", err)
 	}
 }

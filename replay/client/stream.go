@@ -74,7 +74,7 @@ func (c *Client) broken(ctx context.Context, s *silence, err error) error {
 		err = c.http.opts.Limits.Silent()
 	case ctx.Err() != nil:
 		err = ctx.Err() // the transport sometimes only says that its connection is closed
-	case errors.As(err, &reached), err == errEventTooLarge:
+	case errors.As(err, &reached):
 	default:
 		err = fmt.Errorf("%w: %w", ErrCut, err)
 	}
@@ -122,7 +122,7 @@ func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (
 		return c.open(ctx, cancel, in)
 	}
 	if !timer.Stop() && err != nil {
-		err = fmt.Errorf("no answer within %v: %w", c.http.opts.Timeout, err)
+		err = limits.Late(c.http.opts.Timeout)
 	}
 	return resp, err
 }

@@ -15,25 +15,32 @@ type Limits struct {
 	Events int           // events of a stream; 50,000
 	Values int           // JSON values of one answer or one event; 500,000
 	Pages  int           // pages of a list; 1,000
+	Skills int           // of a card; 10,000
 	Idle   time.Duration // between two events of a stream; 1 hour
 }
 
-// Event bounds the bytes of one event.
-const Event = 16 << 20
+// What no flag raises.
+const (
+	Event     = 16 << 20 // bytes of one event
+	Head      = 1 << 20  // bytes of the heads of one answer, interim ones included
+	Redirects = 10       // of a read
+)
 
 // The flags that set a limit.
 const (
 	AnswerFlag = "max-answer"
 	EventsFlag = "max-events"
 	PagesFlag  = "max-pages"
+	SkillsFlag = "max-skills"
 	IdleFlag   = "max-idle"
+	LateFlag   = "timeout" // which each command has with a default of its own
 )
 
 // OrDefaults returns the limits with the defaults of those that are not set.
 func (l Limits) OrDefaults() Limits {
 	return Limits{
 		Answer: cmp.Or(l.Answer, 16<<20), Events: cmp.Or(l.Events, 50_000), Values: cmp.Or(l.Values, 500_000),
-		Pages: cmp.Or(l.Pages, 1000), Idle: cmp.Or(l.Idle, time.Hour),
+		Pages: cmp.Or(l.Pages, 1000), Skills: cmp.Or(l.Skills, 10_000), Idle: cmp.Or(l.Idle, time.Hour),
 	}
 }
 
@@ -64,6 +71,41 @@ func (l Limits) Silent() error {
 // TooManyPages returns the error of a list that has more pages than Pages.
 func (l Limits) TooManyPages() error {
 	return &ReachedError{fmt.Sprintf("the list has more than %d pages", l.Pages), PagesFlag}
+}
+
+// TooManySkills returns the error of a card that has more skills than Skills.
+func (l Limits) TooManySkills() error {
+	return &ReachedError{fmt.Sprintf("the card has more than %d skills", l.Skills), SkillsFlag}
+}
+
+// HeadTooLong returns the error of an answer whose heads have more bytes than Head.
+func HeadTooLong() error {
+	return &ReachedError{fmt.Sprintf("the head of the answer is longer than %d bytes", Head), ""}
+}
+
+// EventTooLong returns the error of an event that has more bytes than Event.
+func EventTooLong() error {
+	return &ReachedError{fmt.Sprintf("an event is longer than %d bytes", Event), ""}
+}
+
+// TooManyRedirects returns the error of a read that is redirected more often than Redirects.
+func TooManyRedirects() error {
+	return &ReachedError{fmt.Sprintf("it redirects more than %d times", Redirects), ""}
+}
+
+// Late returns the error of an agent that has not answered within a time.
+func Late(timeout time.Duration) error {
+	return &ReachedError{fmt.Sprintf("no answer within %v", timeout), LateFlag}
+}
+
+// Unended returns the error of an answer that has not ended within a time.
+func Unended(timeout time.Duration) error {
+	return &ReachedError{fmt.Sprintf("the answer did not end within %v", timeout), LateFlag}
+}
+
+// TooManyNotifications returns the error of a webhook that has got more notifications than Events.
+func (l Limits) TooManyNotifications() error {
+	return &ReachedError{fmt.Sprintf("more than %d notifications came", l.Events), EventsFlag}
 }
 
 // ReadAll reads an answer that is not a stream. It fails with a ReachedError if the answer is longer than Answer.

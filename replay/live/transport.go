@@ -131,9 +131,10 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 
 // Close leaves an answer that has not been read to its end.
 func (b *recordedBody) Close() error {
-	b.a.release() // a read under way ends
+	b.a.v.Conn.Close() // a read under way ends
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.a.release() // the decoder is for one goroutine
 	if b.end == nil {
 		b.end = http.ErrBodyReadAfterClose
 		b.a.v.Log.Close(&capture.TransportFault{Kind: "client-left", Side: "client", Detail: "the client left"})

@@ -21,9 +21,6 @@ import (
 	"a2atap/replay/limits"
 )
 
-// maxHead bounds the head of an answer, in bytes.
-const maxHead = 1 << 20
-
 // maxBody bounds what is kept of the body of an answer, in bytes.
 const maxBody = 16 << 20
 
@@ -174,8 +171,9 @@ func (a *answer) release() {
 // receive reads interim responses and the head of the final one.
 func (a *answer) receive(method string) error {
 	wire := bufio.NewReader(a.v.Conn)
-	for {
-		head, err := readHead(wire)
+	for left := limits.Head; ; {
+		head, err := readHead(wire, left)
+		left -= len(head)
 		if scheme.IsTLSRecord(head) {
 			err = errSpeaksTLS
 		}
@@ -215,19 +213,20 @@ func (a *answer) begin(head []byte) error {
 	return nil
 }
 
-// readHead reads the lines up to and including the blank one, or what there is of them.
-func readHead(r *bufio.Reader) ([]byte, error) {
+// readHead reads the lines up to and including the blank one, or what there is of them, and no more
+// than a number of bytes.
+func readHead(r *bufio.Reader, most int) ([]byte, error) {
 	var head []byte
 	for {
 		line, err := r.ReadSlice('\n')
 		head = append(head, line...)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull) && len(head) < maxHead:
+		case errors.Is(err, bufio.ErrBufferFull) && len(head) <= most:
 			continue
+		case len(head) > most:
+			return nil, limits.HeadTooLong()
 		case err != nil:
 			return head, err
-		case len(head) > maxHead:
-			return nil, fmt.Errorf("it is longer than %d bytes", maxHead)
 		case len(bytes.TrimRight(line, "\r\n")) == 0:
 			return head, nil
 		}

@@ -75,10 +75,11 @@ func (a *Answer) readGRPC() {
 	}
 }
 
-// What a report quotes, in bytes: of a message in a sentence, and of one by itself, where it should be whole.
+// What a report quotes, in bytes: of a message in a sentence, and of one by itself, where it should be whole:
+// hundreds of them are in one report.
 const (
 	excerptSize = 4 << 10
-	wholeSize   = 1 << 20
+	wholeSize   = 32 << 10
 )
 
 // requestText writes a request for people: its first line and its body.

@@ -15,6 +15,7 @@ import (
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/refagent"
+	"a2atap/replay/refagent/hostile"
 )
 
 // Run runs reference agents of these names until it is interrupted.
@@ -25,11 +26,6 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	if o.Fault == "list" {
 		return listFaults(e, names[0])
 	}
-	agents, closeAgents, err := o.start(e, names)
-	if err != nil {
-		return err
-	}
-	defer closeAgents()
 	if err := cli.LocalOnly(o.Listen, o.Remote); err != nil {
 		return err
 	}
@@ -37,6 +33,34 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(names, hostile.Name) {
+		a, err := o.hostileAgent()
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		return o.listen(ctx, e, names, func(ctx context.Context, l net.Listener) error {
+			return o.serveHostile(ctx, e, l, a, allowed)
+		}, "")
+	}
+	agents, closeAgents, err := o.start(e, names)
+	if err != nil {
+		return err
+	}
+	defer closeAgents()
+	paths := make([]string, len(agents))
+	for i, a := range agents {
+		paths[i] = a.Path()
+	}
+	return o.listen(ctx, e, names, func(ctx context.Context, l net.Listener) error {
+		return cli.Serve(ctx, l, cli.CheckHosts(e, refagent.Mux(agents...), o.Listen, l, allowed))
+	}, paths...)
+}
+
+// listen says where the agents of these names and paths listen, and serves them until it is interrupted.
+func (o *Options) listen(
+	ctx context.Context, e cli.Env, names []string, serve func(context.Context, net.Listener) error, paths ...string,
+) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := cli.RemoveReady(o.ReadyFile); err != nil {
@@ -48,15 +72,15 @@ func Run(ctx context.Context, e cli.Env, o Options, names []string) error {
 			strings.Join(names, ", "), o.Listen, outbound.Cause(err))
 	}
 	var lines strings.Builder
-	for _, a := range agents {
-		fmt.Fprintf(&lines, "%s http://%s%s\n", a.Name(), l.Addr(), a.Path())
+	for i, name := range names {
+		fmt.Fprintf(&lines, "%s http://%s%s\n", name, l.Addr(), paths[i])
 	}
 	io.WriteString(e.Out, lines.String()) // who does not read it can read the ready file
 	if err := cli.WriteReady(o.ReadyFile, lines.String()); err != nil {
 		l.Close()
 		return err
 	}
-	return cli.Serve(ctx, l, cli.CheckHosts(e, refagent.Mux(agents...), o.Listen, l, allowed))
+	return serve(ctx, l)
 }
 
 // check refuses flags that make no sense, by themselves or for these agents.
@@ -70,6 +94,8 @@ func (o *Options) check(names []string) error {
 	case len(names) > 1 && o.Fault != "":
 		return cli.Usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
 			strings.Join(names, ", "), len(names))
+	case len(names) > 1 && slices.Contains(names, hostile.Name):
+		return cli.Usage("agent %s runs by itself; start the others apart", hostile.Name)
 	case len(names) > 1 && o.Card != "":
 		return cli.Usage("--card fits one agent, and %s are %d; start the one with the card by itself",
 			strings.Join(names, ", "), len(names))
@@ -86,6 +112,9 @@ func (o *Options) check(names []string) error {
 }
 
 func listFaults(e cli.Env, name string) error {
+	if name == hostile.Name {
+		return listBehaviors(e)
+	}
 	if _, err := refagent.New(name, refagent.Options{}); err != nil {
 		return cli.Usage("%w", err)
 	}

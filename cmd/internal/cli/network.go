@@ -17,9 +17,15 @@ import (
 // Serve serves HTTP/1.1 and, to those who begin with it, HTTP/2 until the context ends, then closes open connections,
 // streams included.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols)}
-	server.Protocols.SetHTTP1(true)
-	server.Protocols.SetUnencryptedHTTP2(true)
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return ServeProtocols(ctx, l, h, protocols)
+}
+
+// ServeProtocols is Serve with other protocols.
+func ServeProtocols(ctx context.Context, l net.Listener, h http.Handler, protocols *http.Protocols) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, Protocols: protocols}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

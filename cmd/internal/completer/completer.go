@@ -23,6 +23,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
 	"a2atap/replay/refagent"
+	"a2atap/replay/refagent/hostile"
 	differences "a2atap/replay/report"
 )
 
@@ -45,7 +46,7 @@ func Add(root *cobra.Command, e cli.Env) {
 				return endings, cobra.ShellCompDirectiveFilterFileExt
 			}
 		case strings.HasPrefix(use, "agent "):
-			cmd.ValidArgsFunction = words(refagent.Names()...)
+			cmd.ValidArgsFunction = words(append(refagent.Names(), hostile.Name)...)
 		case strings.HasPrefix(use, "rules"):
 			cmd.ValidArgsFunction = ruleIDs
 		}
@@ -110,6 +111,11 @@ func flagsOf(command string, e cli.Env) map[string]completion {
 func completeFault(_ *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 	list := []string{"list"}
 	if len(args) > 0 {
+		if args[0] == hostile.Name {
+			for _, b := range hostile.Behaviors {
+				list = append(list, b.Name)
+			}
+		}
 		for _, f := range refagent.Faults(args[0]) {
 			list = append(list, f.Slug)
 		}

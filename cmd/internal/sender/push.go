@@ -52,6 +52,7 @@ func (s *sender) receive() error {
 	}
 	s.receiver, err = webhook.Listen(webhook.Options{
 		Address: hook.Listen, Public: hook.URL, Certificate: certificate, On: s.delivered, Record: s.kept.received,
+		Limits: s.o.Flags.Limits,
 	})
 	if err != nil {
 		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",

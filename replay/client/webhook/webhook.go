@@ -27,6 +27,7 @@ import (
 
 	"a2atap/proxy/hostname"
 	"a2atap/replay/client"
+	"a2atap/replay/limits"
 )
 
 // maxBody bounds a notification, in bytes.
@@ -62,6 +63,8 @@ type Options struct {
 	// Any takes every notification as it is: no token is asked for, and its body is not read. It is for configs that
 	// somebody else wrote.
 	Any bool
+	// Limits bound how many notifications are taken: as many as a stream may have events. More get 429.
+	Limits limits.Limits
 	// Record is called with each request to the address that the agent was given, in the same way, and with the status
 	// that answers it. It may be nil.
 	Record func(at *url.URL, r *http.Request, body []byte, status int)
@@ -126,8 +129,9 @@ func (s *Server) Close() {
 	<-s.served
 }
 
-// Receive begins to receive at an address of its own. Of the options it takes On, Any and Record.
+// Receive begins to receive at an address of its own. Of the options it takes On, Any, Limits and Record.
 func (s *Server) Receive(o Options) *Receiver {
+	o.Limits = o.Limits.OrDefaults()
 	r := &Receiver{from: s, path: "/" + uuid.NewString(), token: uuid.NewString(), opts: o, changed: make(chan struct{})}
 	r.url = s.base.JoinPath(r.path)
 	s.mu.Lock()
@@ -193,11 +197,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	} else if d.Event, err = client.ReadNotification(body); err != nil {
 		d.Err, status = fmt.Errorf("read the notification: %w", err), http.StatusBadRequest
 	}
-	r.take(d, func() {
+	if !r.take(d, func() {
 		if r.opts.Record != nil {
 			r.opts.Record(r.url, q, body, status)
 		}
-	})
+	}) {
+		status = http.StatusTooManyRequests
+	}
 	w.WriteHeader(status)
 }
 
@@ -232,7 +238,8 @@ type Receiver struct {
 	opts        Options
 
 	mu       sync.Mutex
-	received []Delivery
+	received []heard
+	full     bool          // more came than the limits allow
 	changed  chan struct{} // closed when something is received
 }
 
@@ -276,17 +283,37 @@ func (r *Receiver) knows(h http.Header) bool {
 	return known
 }
 
-// take notes a delivery, with which it does first.
-func (r *Receiver) take(d Delivery, first func()) {
+// heard is what is remembered of a delivery.
+type heard struct {
+	task string
+	over bool // the task has ended or waits
+}
+
+// take notes a delivery, with which it does first. It reports false if too many have come.
+func (r *Receiver) take(d Delivery, first func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.received) >= r.opts.Limits.Events {
+		if !r.full {
+			r.full = true
+			close(r.changed)
+			r.changed = make(chan struct{})
+		}
+		return false
+	}
 	first()
 	if r.opts.On != nil {
 		r.opts.On(d)
 	}
-	r.received = append(r.received, d)
+	s := d.Event.State()
+	h := heard{over: d.Err == nil && (s.Terminal() || s.Interrupted())}
+	if h.over {
+		h.task = strings.Clone(d.Event.TaskID())
+	}
+	r.received = append(r.received, h)
 	close(r.changed)
 	r.changed = make(chan struct{})
+	return true
 }
 
 // Await returns when a delivery says that the task has ended or waits, counting from that number on, and then the
@@ -294,14 +321,15 @@ func (r *Receiver) take(d Delivery, first func()) {
 func (r *Receiver) Await(ctx context.Context, task string, from int) (next int, err error) {
 	for {
 		r.mu.Lock()
-		received, changed := r.received, r.changed
+		received, full, changed := r.received, r.full, r.changed
 		r.mu.Unlock()
 		for ; from < len(received); from++ {
-			d := received[from]
-			s := d.Event.State()
-			if d.Err == nil && d.Event.TaskID() == task && (s.Terminal() || s.Interrupted()) {
+			if h := received[from]; h.over && h.task == task {
 				return from + 1, nil
 			}
+		}
+		if full {
+			return from, fmt.Errorf("wait for the end of task %s: %w", task, r.opts.Limits.TooManyNotifications())
 		}
 		select {
 		case <-changed:

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/expect"
 	"a2atap/proxy/must"
 	"a2atap/replay/client"
+	"a2atap/replay/limits"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -261,5 +262,26 @@ func TestAnyNotification(t *testing.T) {
 	expect.Equal(t, "status", http.StatusNoContent, post(t, "POST", r.URL(), "anything", http.Header{}))
 	if len(recorded) != 1 || !strings.HasSuffix(recorded[0], " 204 anything") {
 		t.Errorf("recorded %q", recorded)
+	}
+}
+
+// A flood of notifications ends the wait with the limit and its flag, and takes no more memory.
+func TestFloodOfNotifications(t *testing.T) {
+	given := 0
+	r := must.Get(Listen(Options{Address: "127.0.0.1:0", Limits: limits.Limits{Events: 3}, On: func(Delivery) { given++ }}))(t)
+	defer r.Close()
+	for n := range 5 {
+		status := post(t, http.MethodPost, r.URL(),
+			`{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`,
+			http.Header{"X-A2a-Notification-Token": {r.Config().Token}})
+		if refused := status == http.StatusTooManyRequests; refused != (n >= 3) {
+			t.Errorf("notification %d gets %d", n+1, status)
+		}
+	}
+	if _, err := r.Await(t.Context(), "t", 0); err == nil || !strings.Contains(err.Error(), "more than 3 notifications came; --max-events allows more") {
+		t.Errorf("got %v", err)
+	}
+	if given != 3 {
+		t.Errorf("%d were handed on", given)
 	}
 }

@@ -3,52 +3,93 @@
 package hostile
 
 import (
-	"bytes"
-	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"a2atap/proxy/grpc"
-	"a2atap/proxy/jsondoc"
 )
+
+// Name is that of the agent among reference agents.
+const Name = "hostile"
 
 // A Behavior is what a hostile agent does.
 type Behavior struct {
 	Name        string // such as "grpc-parts-packed"
 	Description string // one sentence
-	GRPC        bool   // it answers calls over gRPC, and is asked for SendMessage of A2A 1.0; else it is asked over HTTP
-	Answer      http.HandlerFunc
+	GRPC        bool   // its card offers gRPC; otherwise JSON-RPC and HTTP+JSON
+	Card        bool   // it answers requests for its card as well; otherwise its card is in order
+	Ends        bool   // its answers come to an end
+
+	answer func(*Agent, http.ResponseWriter, *http.Request)
+	frames func(net.Conn) // speaks HTTP/2 in place of answer; nil for none
 }
 
 // Behaviors are those that are known, in the order in which they are listed.
 var Behaviors = []Behavior{
+	{Name: "silent", Description: "Accepts each call and never answers.", answer: silent},
+	{Name: "head-only", Description: "Announces the length of its answer, and sends nothing of it.", answer: headOnly},
+	{Name: "drip", Description: "Sends its answer a byte a second.", answer: drip},
+	{Name: "head-cut", Description: "Closes the connection in the middle of the head.", Ends: true, answer: headCut},
+	{Name: "head-endless", Description: "Sends header fields without end.", answer: raw("HTTP/1.1 200 OK\r\n", "X-Field: value\r\n")},
+	{Name: "interim-endless", Description: "Sends answers of status 103 without end.", answer: raw("", "HTTP/1.1 103 Early Hints\r\n\r\n")},
+	{Name: "redirects", Description: "Redirects each call to another path, without end.", Ends: true, answer: redirects},
+	{Name: "json-endless", Description: "Sends a JSON text without end.", answer: endless("application/json", `{"jsonrpc":"2.0","id":1,"result":{"text":"`, "x")},
 	{
-		"grpc-parts-packed", "A message of 60 KiB unpacks to 31 million parts that are empty.", true,
-		message("gzip", func() []byte { return Packed(Parts(answer(), 31_000_000)) }),
+		Name: "json-deep", Description: "Sends JSON that is a million levels deep.", Ends: true,
+		answer: whole("application/json", func() string { return strings.Repeat(`{"result":`, 1_000_000) }),
 	},
 	{
-		"grpc-parts", "A message of 14 MB holds 7 million parts that are empty.", true,
-		message("", func() []byte { return grpc.AppendFrame(nil, Parts(answer(), 7_000_000)) }),
+		Name: "json-packed", Description: "Sends 100 KiB that unpack to 100 MB of parts.", Ends: true,
+		answer: packed("application/json", `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","parts":[`, `{"kind":"text","text":"a"},`, 100<<20),
+	},
+	{Name: "pages", Description: "Lists no tasks, and always names another page.", Ends: true, answer: pages},
+	{Name: "sse-silent", Description: "Begins a stream and sends no event.", answer: endless("text/event-stream", "", "")},
+	{Name: "sse-pings", Description: "Sends a stream of comments without end.", answer: endless("text/event-stream", "", ": ping\n\n")},
+	{Name: "sse-endless", Description: "Sends a stream of events without end.", answer: endless("text/event-stream", "", event)},
+	{Name: "sse-event", Description: "Sends one event without end, which has no newline.", answer: endless("text/event-stream", "data: ", "x")},
+	{Name: "sse-lines", Description: "Sends one event of lines without end.", answer: endless("text/event-stream", "", "data: 1\n")},
+	{
+		Name: "sse-packed", Description: "Sends 200 KiB that unpack to a stream of 10 million events.", Ends: true,
+		answer: packed("text/event-stream", "", "data: {}\n\n", 100<<20),
+	},
+	{Name: "sse-packed-endless", Description: "Sends a stream in gzip of events without end.", answer: packedEndless("text/event-stream", event)},
+	{Name: "push-flood", Description: "Works without end, and sends notifications to each webhook without end.", answer: flood},
+	{Name: "card-silent", Description: "Accepts requests for its card and never answers.", Card: true, answer: silent},
+	{Name: "card-drip", Description: "Sends its card a byte a second.", Card: true, answer: drip},
+	{Name: "card-redirects", Description: "Redirects requests for its card to another path, without end.", Card: true, Ends: true, answer: redirects},
+	{
+		Name: "card-skills", Description: "Serves a card with 100,000 skills.", Card: true, Ends: true,
+		answer: func(a *Agent, w http.ResponseWriter, r *http.Request) { a.serveCard(w, r, 100_000) },
+	},
+	{Name: "card-huge", Description: "Serves a card of 1 GB.", Card: true, answer: cardHuge},
+	{Name: "grpc-silent", Description: "Accepts each call over gRPC and never answers.", GRPC: true, answer: silent},
+	{Name: "grpc-endless", Description: "Sends messages over gRPC without end.", GRPC: true, answer: messages(-1)},
+	{Name: "grpc-open", Description: "Sends one message over gRPC, and never a trailer.", GRPC: true, answer: messages(1)},
+	{Name: "grpc-huge", Description: "Announces a message of 4 GiB over gRPC, and sends it.", GRPC: true, answer: endless("application/grpc", "\x00\xff\xff\xff\xff", "x")},
+	{Name: "grpc-window", Description: "Grants no byte of a request over HTTP/2.", GRPC: true, frames: noWindow},
+	{Name: "grpc-head", Description: "Sends a header block over HTTP/2 without end.", GRPC: true, frames: headerBlock},
+	{
+		Name: "grpc-parts-packed", Description: "Sends a message of 60 KiB that unpacks to 31 million parts that are empty.", GRPC: true, Ends: true,
+		answer: message("gzip", func() []byte { return Packed(Parts(answer(), 31_000_000)) }),
 	},
 	{
-		"grpc-parts-within", "A message of 2 KiB unpacks to a million parts that are empty, as many as are read.", true,
-		message("gzip", func() []byte { return Packed(Parts(answer(), 1_000_000)) }),
+		Name: "grpc-parts", Description: "Sends a message of 14 MB that holds 7 million parts that are empty.", GRPC: true, Ends: true,
+		answer: message("", func() []byte { return grpc.AppendFrame(nil, Parts(answer(), 7_000_000)) }),
 	},
 	{
-		"grpc-text-packed", "A message of 59 KiB unpacks to a text of 60 MB.", true,
-		message("gzip", func() []byte { return Packed(Text(answer(), 60_000_000)) }),
+		Name: "grpc-parts-within", Description: "Sends a message of 2 KiB that unpacks to a million parts that are empty, as many as are read.",
+		GRPC: true, Ends: true, answer: message("gzip", func() []byte { return Packed(Parts(answer(), 1_000_000)) }),
 	},
 	{
-		"json-packed", "A body of 100 KiB unpacks to 100 MB of parts.", false,
-		packed("application/json", `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","parts":[`, `{"kind":"text","text":"a"},`, 100<<20),
-	},
-	{
-		"sse-packed", "A stream of 200 KiB unpacks to 10 million events.", false,
-		packed("text/event-stream", "", "data: {}\n\n", 100<<20),
+		Name: "grpc-text-packed", Description: "Sends a message of 59 KiB that unpacks to a text of 60 MB.", GRPC: true, Ends: true,
+		answer: message("gzip", func() []byte { return Packed(Text(answer(), 60_000_000)) }),
 	},
 }
 
@@ -62,91 +103,95 @@ func Named(name string) (Behavior, bool) {
 	return Behavior{}, false
 }
 
-func answer() *grpc.Type {
-	m, _ := grpc.MethodOf("/" + grpc.Service1_0 + "/SendMessage")
-	return m.Answer
+// An Agent is a hostile agent, whose calls are all at the root of its address. It is safe for concurrent use.
+type Agent struct {
+	Behavior
+	Attacked chan struct{} // gets a value with each attack that begins, if there is room for one
+
+	ctx  context.Context // ends when the agent is closed
+	end  context.CancelFunc
+	work sync.WaitGroup // floods
 }
 
-// message answers with a message in its frame.
-func message(encoding string, frame func() []byte) http.HandlerFunc {
-	frame = sync.OnceValue(frame)
-	return func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) //nolint:errcheck // it answers all the same
-		w.Header().Set("Content-Type", "application/grpc")
-		if encoding != "" {
-			w.Header().Set("Grpc-Encoding", encoding)
+// New returns an agent. The caller closes it.
+func New(b Behavior) *Agent {
+	a := &Agent{Behavior: b, Attacked: make(chan struct{}, 1)}
+	a.ctx, a.end = context.WithCancel(context.Background())
+	return a
+}
+
+// Close ends all that the agent does.
+func (a *Agent) Close() {
+	a.end()
+	a.work.Wait()
+}
+
+// Protocols are those that a server of the agent has to speak: HTTP/1.1 alone if HTTP/2 is to come as the request PRI,
+// which the agent takes over.
+func (a *Agent) Protocols() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	p.SetUnencryptedHTTP2(a.frames == nil)
+	return p
+}
+
+// ServeHTTP implements http.Handler.
+func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !a.Card && strings.HasSuffix(r.URL.Path, ".json") {
+		a.serveCard(w, r, 1)
+		return
+	}
+	select {
+	case a.Attacked <- struct{}{}:
+	default:
+	}
+	switch {
+	case a.frames == nil:
+		a.answer(a, w, r)
+	case r.Method == "PRI":
+		if conn, done := a.takeOver(w); conn != nil {
+			defer done()
+			a.frames(conn)
 		}
-		w.Header().Set("Trailer", "Grpc-Status")
-		w.Write(frame()) //nolint:errcheck // of a client that may have left
-		w.Header().Set("Grpc-Status", "0")
+	default:
+		http.NotFound(w, r)
 	}
 }
 
-// packed answers with a text that is repeated up to a length, in gzip.
-func packed(media, begin, again string, length int) http.HandlerFunc {
-	body := sync.OnceValue(func() []byte {
-		piece := strings.Repeat(again, 1<<20/len(again))
-		return gzipped(begin, piece, length/len(piece))
-	})
-	return func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) //nolint:errcheck // it answers all the same
-		w.Header().Set("Content-Type", media)
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Write(body()) //nolint:errcheck // of a client that may have left
+// serveCard answers with a card with so many skills.
+func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request, skills int) {
+	type object = map[string]any
+	at := object{"url": "http://" + r.Host, "protocolVersion": "1.0", "protocolBinding": "JSONRPC"}
+	rest := object{"url": "http://" + r.Host, "protocolVersion": "1.0", "protocolBinding": "HTTP+JSON"}
+	interfaces := []object{at, rest}
+	if a.GRPC {
+		at["url"], at["protocolBinding"] = r.Host, "GRPC"
+		interfaces = interfaces[:1]
 	}
-}
-
-func gzipped(begin, piece string, times int) []byte {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	io.WriteString(w, begin) //nolint:errcheck // of a buffer
-	for range times {
-		io.WriteString(w, piece) //nolint:errcheck // of a buffer
-	}
-	w.Close() //nolint:errcheck // of a buffer
-	return out.Bytes()
-}
-
-// Packed returns a message in the frame of one that is compressed with gzip.
-func Packed(message []byte) []byte {
-	frame := grpc.AppendFrame(nil, gzipped("", string(message), 1))
-	frame[0] = 1
-	return frame
-}
-
-// Parts returns a message of a type that has a member message, as requests that send and their answers have, with so many
-// empty parts.
-func Parts(of *grpc.Type, n int) []byte {
-	return within(of, func(parts protowire.Number) []byte {
-		empty := append(protowire.AppendTag(nil, parts, protowire.BytesType), 0)
-		return bytes.Repeat(empty, n)
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(object{ //nolint:errcheck // to a client that may have left
+		"name": "Hostile", "description": a.Description, "version": "1", "supportedInterfaces": interfaces,
+		"capabilities":      object{"streaming": true, "pushNotifications": true},
+		"defaultInputModes": []string{"text/plain"}, "defaultOutputModes": []string{"text/plain"},
+		"skills": slices.Repeat([]object{{"id": "s", "description": "Attacks."}}, skills),
 	})
 }
 
-// Text returns such a message with one part, whose text has n bytes.
-func Text(of *grpc.Type, n int) []byte {
-	return within(of, func(parts protowire.Number) []byte {
-		text := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), strings.Repeat("a", n))
-		return protowire.AppendBytes(protowire.AppendTag(nil, parts, protowire.BytesType), text)
-	})
-}
-
-// within returns a message with other parts in the place of its last field.
-func within(of *grpc.Type, parts func(protowire.Number) []byte) []byte {
-	small, err := of.FromJSON(jsondoc.Parse([]byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`)).Root)
+// takeOver returns the connection of a request, and what ends it; nil over HTTP/2.
+func (a *Agent) takeOver(w http.ResponseWriter) (conn net.Conn, done func()) {
+	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(err) // the types have these fields
+		fmt.Fprintln(w, err)
+		return nil, nil
 	}
-	outer, _, n := protowire.ConsumeTag(small)
-	inner, _ := protowire.ConsumeBytes(small[n:])
-	var kept []byte
-	var last protowire.Number
-	for rest := inner; len(rest) > 0; {
-		number, _, n := protowire.ConsumeField(rest)
-		if last = number; n < len(rest) {
-			kept = append(kept, rest[:n]...)
-		}
-		rest = rest[n:]
-	}
-	return protowire.AppendBytes(protowire.AppendTag(nil, outer, protowire.BytesType), append(kept, parts(last)...))
+	stop := context.AfterFunc(a.ctx, func() { conn.Close() })
+	return conn, func() { stop(); conn.Close() }
+}
+
+// until returns what ends when the client leaves, or the agent is closed.
+func (a *Agent) until(r *http.Request) (context.Context, context.CancelFunc) {
+	io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20)) //nolint:errcheck // it answers all the same, and sees who leaves
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(a.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
 }
