@@ -28,7 +28,7 @@ import (
 const (
 	attackCeiling = 160 << 20
 	attackCall    = 150 * time.Millisecond
-	attackEnd     = 2 * time.Second
+	attackEnd     = 3 * time.Second
 )
 
 // TestHostileAgentsAreRecorded asks each hostile agent many times at once through a recorder, and ends it while most
@@ -65,7 +65,7 @@ func TestHostileBodiesAreRecorded(t *testing.T) {
 		codings     []string
 		times       int
 	}{
-		"not coded":                {"application/json", short, nil, 200},
+		"not coded":                {"application/json", short, nil, 100},
 		"deflate":                  {"application/json", long, []string{"deflate"}, 40},
 		"br":                       {"application/json", long, []string{"br"}, 40},
 		"zstd":                     {"application/json", long, []string{"zstd"}, 40},

@@ -16,10 +16,10 @@ const (
 	ReadNodes = 1 << 20  // of the same
 
 	EndReadBytes = 256 << 10 // of a text that is judged when a recording has been ending for a while
-	EndReadNodes = 16 << 10  // of a message of gRPC then
-	EndReadRatio = 4         // bytes that each coded byte may become then, and bytes on the wire for each field of gRPC
+	EndReadNodes = 16 << 10  // of the same
+	EndReadRatio = 4         // bytes that each coded byte may become then, and bytes for each value, name or field
 	EndFreeBytes = 4 << 10   // that a coded text may become besides
-	EndFreeNodes = 128       // fields that a message of gRPC may have besides
+	EndFreeNodes = 128       // values, names or fields besides
 
 	HeldReadBytes = 4 << 20 // of a message of gRPC that is held while it is read
 	HeldReadNodes = 1 << 16 // of the same

@@ -20,13 +20,13 @@ func TestDocumented(t *testing.T) {
 		{"bytes of a body or message, once it is unpacked", size(budget.ReadBytes)},
 		{"values and names of a JSON text, or fields of a message of gRPC", count(budget.ReadNodes)},
 		{"bytes of a text that is judged when a recording has been ending for half a second", size(budget.EndReadBytes)},
-		{"fields of a message of gRPC that is judged then", count(budget.EndReadNodes)},
+		{"values and names of a JSON text, or fields of a message of gRPC, that is judged then", count(budget.EndReadNodes)},
 		{
 			"bytes that a coded text may become then for each byte on the wire, and " + size(budget.EndFreeBytes) + " besides",
 			count(budget.EndReadRatio),
 		},
 		{
-			"bytes on the wire for each field of a message of gRPC then, and " + count(budget.EndFreeNodes) + " fields besides",
+			"bytes for each value, name or field then, of which there may be " + count(budget.EndFreeNodes) + " besides",
 			count(budget.EndReadRatio),
 		},
 		{"bytes of a message of gRPC that is read while it is held, once it is unpacked", size(budget.HeldReadBytes)},

@@ -150,11 +150,16 @@ func (p *parser) reserve(from int) {
 	if len(p.nodes) < keptNodes {
 		return
 	}
+	p.nodes = slices.Grow(p.nodes, max(min(MostNodes(p.data[from:]), maxNodes-len(p.nodes)), 0)+1)
+}
+
+// MostNodes returns how many values and names a text may have at most, without a parse.
+func MostNodes(text []byte) int {
 	n := 1
 	for _, sign := range []string{",", ":", "[", "{"} {
-		n += bytes.Count(p.data[from:], []byte(sign))
+		n += bytes.Count(text, []byte(sign))
 	}
-	p.nodes = slices.Grow(p.nodes, max(min(n, maxNodes-len(p.nodes)), 0)+1)
+	return n
 }
 
 // take returns the nodes that were read, in a piece of their own. A long one is handed on as it is.

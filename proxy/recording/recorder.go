@@ -162,6 +162,9 @@ func (r *Recorder) Close(ctx context.Context) error {
 // Of small pieces so many take a few microseconds, and asking the clock after each would take as much as they do.
 const few, smallPiece = 8, 512
 
+// manySteps is how many steps are handed on before more pieces are recorded: a few coded ones may be many events.
+const manySteps = 4096
+
 // run records until the queue is closed and empty.
 func (r *Recorder) run() {
 	defer close(r.done)
@@ -180,7 +183,10 @@ func (r *Recorder) run() {
 		r.opts.Urgency.Set(r.q.urgent())
 		steps := make([]capture.Step, 0, len(s.pieces))
 		for i := range s.pieces {
-			steps = r.record(steps, &s.pieces[i])
+			if steps = r.record(steps, &s.pieces[i]); len(steps) > manySteps {
+				r.append(steps)
+				steps = nil
+			}
 			if i%few == few-1 || len(s.pieces[i].data) > few*smallPiece {
 				r.work.GiveWay()
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"a2atap/proxy/background"
+	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
 )
@@ -176,6 +177,8 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	case err != nil || len(text) == 0:
 	case h.kind == bodyGRPC:
 		err = o.r.readMessage(h.head.GRPCMessage(), text, parsed)
+	case o.r.outOfTime() && jsondoc.MostNodes(text) > budget.AtEnd(len(text)).Nodes:
+		err = errNoTime
 	case h.kind == bodyJSON || looksLikeJSON(text):
 		room.doc = jsondoc.Parse(text)
 		parsed.Doc = &room.doc

@@ -311,6 +311,9 @@ func TestNoTimeForWhatUnpacks(t *testing.T) {
 			rows[fmt.Sprint(codings, " ", name)] = row{head, capturetest.Encode(t, []byte(text), codings...), name == "short"}
 		}
 	}
+	const json = "Content-Type: application/json\r\n"
+	rows["not coded, dense"] = row{json, []byte(dense[:longBody]), false}
+	rows["not coded, sparse"] = row{json, []byte(sparse[:longBody-10] + `"]}`), true}
 	for name, row := range rows {
 		for _, overdue := range []bool{false, true} {
 			var m capture.Memory

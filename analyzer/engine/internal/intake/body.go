@@ -8,6 +8,7 @@ import (
 	"a2atap/proxy/budget"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/grpc"
+	"a2atap/proxy/jsondoc"
 )
 
 // largeText is the length in bytes from which on a text is not judged while another is redacted.
@@ -57,13 +58,14 @@ func (ob *observer) content(b *capture.Body, h *capture.Head, p *capture.Parsed)
 	if p != nil && p.Text != nil {
 		return p.Text, p.Doc, ""
 	}
+	overdue := ob.outOfTime()
 	limit := int64(capture.DefaultDecodeLimit)
-	if ob.outOfTime() {
+	if overdue {
 		limit = budget.AtEnd(len(b.Data)).Bytes
 	}
 	plain, err := b.DecodeUpTo(limit, h)
 	switch {
-	case errors.Is(err, capture.ErrTooLong) && limit < capture.DefaultDecodeLimit:
+	case overdue && (errors.Is(err, capture.ErrTooLong) || jsondoc.MostNodes(plain) > budget.AtEnd(len(plain)).Nodes):
 		return nil, nil, noTime
 	case err != nil:
 		return nil, nil, "cannot be decoded: " + err.Error()
