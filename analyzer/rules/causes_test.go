@@ -341,7 +341,7 @@ func TestRedirects(t *testing.T) {
 				"the agent's own address, then a call": {
 					"http://booker.internal:9001%s", at(""), "1 of 2 calls succeeded, 1 without a known outcome", "", true,
 				},
-				"followed":          {"%s/", func(x turn) []turn { return []turn{x} }, "1 of 1 call succeeded", "", false},
+				"followed": {"%s/", func(x turn) []turn { return []turn{x} }, "1 of 1 call succeeded", "", false},
 				"followed twice": {"%s/", func(x turn) []turn {
 					again := x
 					again.answer = fmt.Sprintf("%d Moved|Location: /elsewhere", status)

@@ -187,6 +187,9 @@ was it right? Its first word is the first of these that applies:
   no violation  no rule was broken above note, but calls or tasks failed, or something was not seen 0
   clean         all traffic was seen, all calls and tasks worked, no rule was broken above note     0
 
+With --fail-on calls each of these words gives 1 if a call or task failed. With --fail-on never findings and failing
+give 0. With --allow-empty nothing and incomplete give 0.
+
 Every format of a report states the same verdict and agrees with the exit status. JUnit has a failure or an error
 exactly if the status is not 0; a rule that is broken below --fail-on is skipped there, with its message.
 

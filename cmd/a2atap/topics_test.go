@@ -2,11 +2,13 @@ package main
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"a2atap/analyzer/analysis"
+	"a2atap/analyzer/judgment"
 	"a2atap/cmd/internal/cli"
 	"a2atap/proxy/capture/filter"
 )
@@ -94,6 +96,61 @@ func TestHelpOn(t *testing.T) {
 		out, errs, code := s.execute(test.line)
 		if code != test.code || !strings.Contains(out+errs, test.want) {
 			t.Errorf("%s: exit %d\n%s%s\nwant %d and %q", test.line, code, out, errs, test.code, test.want)
+		}
+	}
+}
+
+// The table of help exit says what each first word of a verdict means, and the lines below it what --fail-on and
+// --allow-empty change.
+func TestExitTopic(t *testing.T) {
+	t.Parallel()
+	link := analysis.Link{Client: "planner", Agent: "booker"}
+	results := map[judgment.Status]judgment.Result{
+		judgment.StatusFindings:    {Found: [3]int{analysis.Error: 1}},
+		judgment.StatusFailing:     {Calls: []judgment.Calls{{Link: link, Made: 2, Failed: 2}}},
+		judgment.StatusNothing:     {},
+		judgment.StatusIncomplete:  {Counts: judgment.Counts{Lost: 1}},
+		judgment.StatusWarnings:    {Found: [3]int{analysis.Warning: 1}},
+		judgment.StatusNoViolation: {NotSeen: []judgment.NotSeen{{What: "exchange", Count: 1}}},
+		judgment.StatusClean:       {},
+	}
+	rows := make(map[judgment.Status]int)
+	for status := range results {
+		row := regexp.MustCompile(`(?ms)^  ` + string(status) + ` +.*?(\d)$`).FindStringSubmatch(exitTopic)
+		if row == nil {
+			t.Fatalf("no row for %q", status)
+		}
+		rows[status] = int(row[1][0] - '0')
+	}
+	gates := map[string]judgment.Gate{
+		"error": {Severity: analysis.Error}, "calls": {Severity: analysis.Error, Calls: true},
+		"never": {Severity: analysis.Error + 1, Never: true}, "empty": {Severity: analysis.Error, AllowEmpty: true},
+	}
+	for status, r := range results {
+		for name, gate := range gates {
+			for _, failed := range []int{0, 1} {
+				one := r
+				if status != judgment.StatusNothing {
+					one.Counts.Exchanges, one.Counts.Judged = 9, 9
+				}
+				if failed > 0 && status != judgment.StatusNothing && status != judgment.StatusClean {
+					one.Calls = append(slices.Clone(r.Calls), judgment.Calls{
+						Link: analysis.Link{Client: "x", Agent: "y"}, Made: 9, Succeeded: 8, Failed: 1,
+					})
+				}
+				want := rows[status]
+				switch {
+				case name == "calls" && (len(one.Calls) > len(r.Calls)):
+					want = 1
+				case name == "never" && want == 1, name == "empty" && want == 4:
+					want = 0
+				}
+				v := one.Judge(gate)
+				if v.Status != status || v.Exit.Status() != want {
+					t.Errorf("%s under %s, %d failed: %s with exit %d, and the page says %s with %d", status, name, failed,
+						v.Status, v.Exit.Status(), status, want)
+				}
+			}
 		}
 	}
 }
