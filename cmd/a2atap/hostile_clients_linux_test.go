@@ -103,6 +103,7 @@ func each(t *testing.T, f func(*testing.T, *hostile.Agent, string)) {
 				continue
 			}
 			t.Run(b.Name+" "+words, func(t *testing.T) {
+				t.Parallel()
 				agent := hostile.New(b)
 				t.Cleanup(agent.Close)
 				f(t, agent, words)
