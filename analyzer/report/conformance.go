@@ -195,7 +195,7 @@ func (r *Report) unseenOf(agent string) string {
 	v := r.verdict()
 	var list []string
 	if v.Lost > 0 {
-		list = append(list, fmt.Sprintf("%d lost", v.Lost))
+		list = append(list, analysis.Plural(v.Lost, "exchange")+" not recorded")
 	}
 	if len(v.Crashes) > 0 {
 		list = append(list, "the recorder was killed")

@@ -289,7 +289,7 @@ func (r *Report) rulesVerdict() string {
 		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
 	}
 	if v.Lost > 0 {
-		text += fmt.Sprintf(", %d lost", v.Lost)
+		text += ", " + analysis.Plural(v.Lost, "exchange") + " not recorded"
 	}
 	return text
 }

@@ -61,7 +61,7 @@ func TestSaidInstead(t *testing.T) {
 		},
 		{"a text for an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":"boom"}`, analysis.NoCode, ""},
 		{"an error", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"boom"}}`, "InternalError", ""},
-		{"a redirect", "HTTP/1.1 307 T\r\nLocation: https://elsewhere.example/a?key=1\r\n\r\n", "moved", "", "https://elsewhere.example/a"},
+		{"a redirect", "HTTP/1.1 307 T\r\nLocation: https://elsewhere.example/a?key=1\r\n\r\n", "moved", "", "https://elsewhere.example/a?key=1"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

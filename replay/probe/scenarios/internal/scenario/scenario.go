@@ -38,8 +38,8 @@ var (
 	HTTP   = slices.DeleteFunc(client.Protocols(), client.Protocol.OverGRPC)
 )
 
-// In returns the scenarios of a family. What is usual there, of category, level, protocols and needs, holds for each of
-// them that says nothing of it. Advice is no level in this sense: whoever has it stands in no family with another one.
+// In returns the scenarios of a family. Each of them takes the usual category, level, protocols, needs and sections
+// unless it has its own, and is asked once if that is usual. Advice, the zero level, counts as having none.
 func In(usual probe.Scenario, family []*probe.Scenario) []*probe.Scenario {
 	for _, s := range family {
 		s.Category, s.Level = cmp.Or(s.Category, usual.Category), cmp.Or(s.Level, usual.Level)
@@ -49,6 +49,10 @@ func In(usual probe.Scenario, family []*probe.Scenario) []*probe.Scenario {
 		if s.Needs == nil {
 			s.Needs = usual.Needs
 		}
+		if s.Sections == nil {
+			s.Sections = usual.Sections
+		}
+		s.Once = s.Once || usual.Once
 	}
 	return family
 }
