@@ -244,7 +244,9 @@ func (a *answers) send(b []byte) bool {
 	if a.clientEOF.Load() || errors.Is(err, syscall.EPIPE) {
 		f.Kind, how = KindClientLeft, EndClose
 	}
-	a.noteLeft(Refused, how)
+	a.taking = Refused
+	a.halfClosed.Store(false)
+	a.sideEnded(SideClient, how)
 	a.mu.Lock()
 	a.setCause(-1, f)
 	a.mu.Unlock()

@@ -82,19 +82,12 @@ func (a *answers) lookAtClient() {
 		a.halfClosed.Store(true)
 		a.sideEnded(SideClient, EndHalfClose)
 	}
-	switch t {
-	case Refused:
-		a.noteLeft(t, EndClose)
-	case TakenThenReset:
-		a.noteLeft(t, EndReset)
+	how, left := map[Taking]string{Refused: EndClose, TakenThenReset: EndReset}[t]
+	if left {
+		a.taking = t
+		a.halfClosed.Store(false)
+		a.sideEnded(SideClient, how)
 	}
-}
-
-// noteLeft notes that the client takes no more, given what became of the last bytes.
-func (a *answers) noteLeft(t Taking, how string) {
-	a.taking = t
-	a.halfClosed.Store(false)
-	a.sideEnded(SideClient, how)
 }
 
 // isLocal reports whether both ends of a connection are on this machine.

@@ -27,8 +27,8 @@ func (a *answers) fields(b *block) {
 	s := a.streamOf(b.head.StreamID)
 	switch {
 	case s == nil:
-		if why := a.strayStream(b.head.StreamID); why != "" {
-			a.unread(appendHead(nil, b.head.Type, b.head.Flags, b.head.StreamID, int(b.head.Length)), why)
+		if why := a.strays.strayStream(b.head.StreamID); why != "" {
+			a.strays.report(appendHead(nil, b.head.Type, b.head.Flags, b.head.StreamID, int(b.head.Length)), why)
 		}
 		a.forward(b)
 	case s.isOurs(): // the client has its answer
@@ -73,7 +73,7 @@ func (a *answers) message(s *stream, b *block) {
 	}
 	x, tunnel := s.x, s.connect
 	s.mu.Unlock()
-	own := a.bodyOf(s.id)
+	own := a.credit.bodyOf(s.id)
 	withheld := head && a.edited.On() && !tunnel && (a.breaks(s, b) || a.hold(s, x, b))
 	if own != nil && b.endsStream() && !own.ended {
 		a.endBody(own, b.list)
@@ -149,7 +149,7 @@ func (a *answers) refuse(s *stream, why string) {
 // observe implements direction.
 func (a *answers) observe(s *stream, p []byte) {
 	if !s.answered || s.answerDone {
-		a.unread(nil, "DATA before or after an answer (RFC 9113 section 8.1)")
+		a.strays.report(nil, "DATA before or after an answer (RFC 9113 section 8.1)")
 		return
 	}
 	a.obs.AnswerBody(s.x, p)

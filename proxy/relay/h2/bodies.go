@@ -57,7 +57,10 @@ func (h *half) addContent(b *body, p []byte) {
 			h.does.tooLarge(b.stream)
 			h.release(b, nil)
 		case !room:
-			h.makeRoom()
+			for _, older := range k.olderHeld() {
+				h.does.noRoom(older.stream)
+				h.release(older, nil)
+			}
 		case !h.does.keep(b.stream, held.content):
 			h.release(b, nil)
 		}
@@ -73,23 +76,19 @@ func (h *half) addContent(b *body, p []byte) {
 	h.flushSoon()
 }
 
-// makeRoom ends the holding of the older half of the messages that are held on this half, since there is no room. Younger
-// ones could not go on before them, and would still take theirs.
-func (h *half) makeRoom() {
-	k := &h.credit
+// olderHeld returns the older half of the held messages, which go on if there is no room. Younger ones could not go on
+// before them, and would keep their room.
+func (k *credit) olderHeld() []*body {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	var held []*body
 	for _, b := range k.bodies {
 		if b.waiting {
 			held = append(held, b)
 		}
 	}
-	k.mu.Unlock()
 	slices.SortFunc(held, func(a, b *body) int { return cmp.Compare(a.stream.id, b.stream.id) })
-	for _, b := range held[:(len(held)+1)/2] {
-		h.does.noRoom(b.stream)
-		h.release(b, nil)
-	}
+	return held[:(len(held)+1)/2]
 }
 
 // release ends the holding of a message, and sends what is given in its place, head and content; nil for what came.
@@ -183,10 +182,10 @@ func (h *half) breakBody(b *body, follow func()) bool {
 const maxBehind = 64 << 10
 
 // bodyOf returns the body of a stream on this half, nil if it has none.
-func (h *half) bodyOf(id uint32) *body {
-	h.credit.mu.Lock()
-	defer h.credit.mu.Unlock()
-	return h.credit.bodies[id]
+func (k *credit) bodyOf(id uint32) *body {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.bodies[id]
 }
 
 // bodyAllowed notes that the receiver takes n more bytes of a stream, and reports whether that is for us and not for

@@ -39,7 +39,7 @@ type conn struct {
 	lastRouted uint32     // the highest stream that a Route took
 	receivers  *receivers // nil if it took none
 	idleSince  time.Time
-	givenUp    map[uint32]struct{}   // streams that were given up before their end
+	givenUp    givenUp               // guarded by mu
 	cause      *relay.TransportError // why streams will never be finished; the first one stays
 	firstFault error
 	clientEOF  bool // the client has ended its sending
@@ -64,9 +64,8 @@ type half struct {
 	opaque     bool      // what comes is not understood, and passes as it came
 	wake       time.Time // when a read is interrupted; zero for never
 	blockSince time.Time // when the header block that is under way began
-	saidUnread bool      // the Observer knows that something here belongs to no request
-	idleBytes  int       // of control frames since a stream was open last
-	alone      bool      // there is no receiver, so that what the sender asks of the connection is answered here
+	strays     strayWatch
+	alone      bool // there is no receiver, so that what the sender asks of the connection is answered here
 }
 
 // A direction is what the two halves do each in their own way. Its calls come from the goroutine of the half.
@@ -212,7 +211,9 @@ func (c *conn) endAll(f relay.TransportError) {
 // there is still of the request: RFC 9113 section 8.1. Clients of gRPC may say only after their message that it was all,
 // and agents may have answered by then, and reset the stream: such a request is complete. The lock of the stream is held.
 func (c *conn) endBroken(s *stream, f relay.TransportError) {
-	c.remembersBreak(s.id)
+	c.mu.Lock()
+	c.givenUp.add(s.id)
+	c.mu.Unlock()
 	if s.unproven {
 		return // the half of the answers ends it
 	}

@@ -84,7 +84,7 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 			return false // all of its message is here, and goes on
 		}
 		held = true // and so does this, behind it
-	} else if held && h.resetHeld(fh, payload) {
+	} else if held && resetHeld(h, fh, payload) {
 		held = true
 	} else {
 		h.up.credit.drop(fh.StreamID)
@@ -112,8 +112,8 @@ func (h *half) reset(fh http2.FrameHeader, payload []byte) bool {
 
 // resetHeld has the beginning of a request that its client gives up go on, with the reset behind it. It returns false if
 // nothing of the request is kept here.
-func (h *half) resetHeld(fh http2.FrameHeader, payload []byte) bool {
-	own := h.bodyOf(fh.StreamID)
+func resetHeld(h *half, fh http2.FrameHeader, payload []byte) bool {
+	own := h.credit.bodyOf(fh.StreamID)
 	return h == h.up && own != nil && h.breakBody(own, func() {
 		own.follow(appendFrame(nil, fh.Type, fh.Flags, fh.StreamID, payload))
 	})

@@ -25,7 +25,7 @@ func (h *half) beginData(fh http2.FrameHeader, first []byte) {
 	if d.own != nil && (d.own.ended || d.own.broke || len(first) > 0 && int(first[0]) >= int(fh.Length)) {
 		frame := append(appendHead(nil, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
 		if d.behind = h.breakBody(d.own, func() { d.own.follow(frame) }); d.behind {
-			h.unread(frame, "DATA with more padding than payload, or after the end of its stream (RFC 9113 sections 5.1 and 6.1)")
+			h.strays.report(frame, "DATA with more padding than payload, or after the end of its stream (RFC 9113 sections 5.1 and 6.1)")
 		}
 	}
 	if d.own != nil {

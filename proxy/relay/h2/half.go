@@ -39,7 +39,7 @@ func (h *half) fill() bool {
 		}
 		h.endTurn()
 		if err == io.EOF { //nolint:errorlint // as Read returns it
-			h.passRest()
+			passRest(h)
 		}
 		h.does.failed(err)
 		return false
@@ -119,7 +119,7 @@ func (h *half) step() bool {
 		h.in.Consume(need)
 		return true
 	}
-	h.countFrame(fh, b[:min(len(b), frameHead+int(fh.Length))])
+	h.strays.frame(fh, b[:min(len(b), frameHead+int(fh.Length))])
 	h.begin(fh, b[frameHead:need])
 	h.in.Consume(need)
 	h.left = frameHead + int(fh.Length) - need
@@ -229,7 +229,7 @@ func (h *half) endPiece() {
 // frame deals with a whole frame, b, that the relay reads.
 func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	payload := b[frameHead:]
-	h.countFrame(fh, b)
+	h.strays.frame(fh, b)
 	if h.blocks.under() && (fh.Type != http2.FrameContinuation || fh.StreamID != h.blocks.stream) {
 		h.breakBlock()
 	}
@@ -240,7 +240,7 @@ func (h *half) frame(fh http2.FrameHeader, b []byte) {
 	switch fh.Type {
 	case http2.FrameHeaders, http2.FramePushPromise, http2.FrameContinuation:
 		if pass = !h.addBlock(fh, payload); pass {
-			h.unread(b, "a header block that is malformed (RFC 9113 sections 6.2 and 6.10)")
+			h.strays.report(b, "a header block that is malformed (RFC 9113 sections 6.2 and 6.10)")
 		}
 	case http2.FrameSettings:
 		h.settings(fh, payload)

@@ -91,8 +91,8 @@ func (r *requests) fields(b *block) {
 		return
 	}
 	if !r.begins(id) { // the agent says what it makes of it
-		if why := r.strayStream(id); why != "" {
-			r.unread(appendHead(nil, b.head.Type, b.head.Flags, id, int(b.head.Length)), why)
+		if why := r.strays.strayStream(id); why != "" {
+			r.strays.report(appendHead(nil, b.head.Type, b.head.Flags, id, int(b.head.Length)), why)
 		}
 		r.forward(b)
 		return
@@ -217,7 +217,7 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 
 // trailer deals with a header block that is not the first of its stream.
 func (r *requests) trailer(s *stream, b *block) {
-	own := r.bodyOf(s.id)
+	own := r.credit.bodyOf(s.id)
 	if own != nil && b.endsStream() && !own.ended {
 		r.endBody(own, b.list)
 	} else if own != nil {
@@ -236,7 +236,7 @@ func (r *requests) trailer(s *stream, b *block) {
 // observe implements direction. What comes after the end is between the two ends.
 func (r *requests) observe(s *stream, p []byte) {
 	if s.asked {
-		r.unread(nil, "DATA after the end of a request (RFC 9113 section 5.1)")
+		r.strays.report(nil, "DATA after the end of a request (RFC 9113 section 5.1)")
 		return
 	}
 	if s.isGRPC {

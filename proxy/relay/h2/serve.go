@@ -39,6 +39,7 @@ func newConn(client net.Conn, cfg relay.Config) *conn {
 	c := &conn{
 		cfg: cfg, client: newEnd(client, relay.SideClient), agent: newEnd(nil, relay.SideAgent),
 		streams: make(map[uint32]*stream), heads: budget.NewPool(budget.ConnHeaderBytes), idleSince: time.Now(),
+		givenUp: make(givenUp),
 	}
 	c.obs.To, c.edited.By = cfg.Observer, cfg.Editor
 	c.up = c.newHalf(c.client, c.agent)
@@ -52,6 +53,7 @@ func newConn(client net.Conn, cfg relay.Config) *conn {
 
 func (c *conn) newHalf(from, to *end) *half {
 	h := &half{conn: c, from: from, to: to, blocks: newBlockReader(c.cfg.HeadLimit)}
+	h.strays = strayWatch{conn: c, from: from}
 	h.credit.init(func(stream uint32, n int64) {
 		from.out.post(func(o *outlet) { o.bytes = appendCredit(o.bytes, stream, n) })
 	})
