@@ -83,7 +83,9 @@ func TestLimits(t *testing.T) {
 			"no answer within 500ms; --timeout allows more",
 		},
 		"long head": {
-			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Long", strings.Repeat("x", 2*limits.Head)) },
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X-Long", strings.Repeat("x", 2*limits.Head))
+			},
 			"the head of the answer is longer than 1048576 bytes",
 		},
 	} {
@@ -118,11 +120,15 @@ func TestLimitsOfCards(t *testing.T) {
 			"it redirects more than 10 times",
 		},
 		"skills": {
-			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"skills":[{}%s]}`, strings.Repeat(",{}", 100)) },
+			func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintf(w, `{"skills":[{}%s]}`, strings.Repeat(",{}", 100))
+			},
 			"the card has more than 100 skills; --max-skills allows more",
 		},
 		"long": {
-			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"name":"%s"}`, strings.Repeat("x", 2<<20)) },
+			func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintf(w, `{"name":"%s"}`, strings.Repeat("x", 2<<20))
+			},
 			"the answer is longer than 1048576 bytes; --max-answer allows more",
 		},
 	} {
