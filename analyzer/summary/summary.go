@@ -210,11 +210,18 @@ func (s *Summary) Faulted() string {
 	if s.Fault == nil {
 		return ""
 	}
-	side := s.Fault.Side
-	if s.Programs().Receiver != "" && side == "agent" { // who is asked there, which is no agent
-		side = a2a.Receiver.String()
+	kind, side := s.Fault.Kind, s.Fault.Side
+	if s.Programs().Receiver != "" { // the sender is the agent, and the receiver is no agent
+		switch {
+		case side == "agent":
+			side = a2a.Receiver.String()
+		case side == "client" && kind == "client-left":
+			kind, side = "given-up", a2a.Agent.String()
+		case side == "client":
+			side = a2a.Agent.String()
+		}
 	}
-	return strings.TrimSuffix(s.Fault.Kind+" by "+side, " by ")
+	return strings.TrimSuffix(kind+" by "+side, " by ")
 }
 
 // Failure says what went wrong with the call: the first error of the protocol, what HTTP says, where it leads instead, or

@@ -212,14 +212,14 @@ var hookReceiver2xx = &analysis.Rule{
 it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
 	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
 	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and 502, 503 and 504, which gateways
-answer; other statuses 4xx before the third in a row; notifications that are not what the client asked for: in another
-form, without its credentials, or for a task without a config.`,
+answer; other statuses 4xx before the third in a row; notifications that are not what the client asked for: by another
+method, in another form, without its credentials, or for a task without a config.`,
 	Check: func(p *analysis.Pass) {
 		d, status := push.Traced(p), p.Exchange.Response.Status
 		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
 			return c.Confirmed.Arrival > 0 && (len(c.Schemes) == 0 || fitsConfig(p.Exchange, c))
 		})
-		if !authentic || p.Exchange.Doc().Err != nil || len(responseMembers(p.Exchange.Doc().Root)) != 1 {
+		if !authentic || p.Exchange.Request.Method != http.MethodPost || p.Exchange.Doc().Err != nil || len(responseMembers(p.Exchange.Doc().Root)) != 1 {
 			return
 		}
 		p.Applied()
