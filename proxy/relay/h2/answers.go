@@ -75,7 +75,7 @@ func (a *answers) message(s *stream, b *block) {
 	s.mu.Unlock()
 	own := a.credit.bodyOf(s.id)
 	withheld := head && a.edited.On() && !tunnel && (a.breaks(s, b) || a.hold(s, x, b))
-	if own != nil && b.endsStream() && !own.ended {
+	if own != nil && b.endsStream() && !a.credit.isOver(own) {
 		a.endBody(own, b.list)
 		withheld = true
 	} else if own != nil {

@@ -156,6 +156,13 @@ func (h *half) endBody(b *body, trailer fieldList) {
 	h.flushSoon()
 }
 
+// isOver reports whether the content of a body is complete.
+func (k *credit) isOver(b *body) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return b.ended
+}
+
 // breakBody has what its sender makes of a body follow it as it came: its content goes on now, and the receiver says itself
 // what is wrong. It returns false if the body is not for the receiver anyway.
 func (h *half) breakBody(b *body, follow func()) bool {

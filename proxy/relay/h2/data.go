@@ -22,7 +22,7 @@ func (h *half) beginData(fh http2.FrameHeader, first []byte) {
 	case s != nil:
 		d.own = h.credit.take(s.id, n, int64(d.content))
 	}
-	if d.own != nil && (d.own.ended || d.own.broke || len(first) > 0 && int(first[0]) >= int(fh.Length)) {
+	if d.own != nil && (h.credit.isOver(d.own) || d.own.broke || len(first) > 0 && int(first[0]) >= int(fh.Length)) {
 		frame := append(appendHead(nil, fh.Type, fh.Flags, fh.StreamID, int(fh.Length)), first...)
 		if d.behind = h.breakBody(d.own, func() { d.own.follow(frame) }); d.behind {
 			h.strays.report(frame, "DATA with more padding than payload, or after the end of its stream (RFC 9113 sections 5.1 and 6.1)")

@@ -162,7 +162,8 @@ func (w *witness) unread() bool {
 	return w.foreign
 }
 
-// madeOf sends frames, and returns what the server makes of them: the errors that it names.
+// madeOf sends frames, and returns the first error that the server names, of a stream or of the connection. STREAM_CLOSED
+// counts only if the server names no other error: it follows others if their stream has ended by then.
 func madeOf(t *testing.T, addr string, write func(f *http2.Framer)) string {
 	t.Helper()
 	c := must.Get(net.Dial("tcp", addr))(t)
@@ -177,23 +178,28 @@ func madeOf(t *testing.T, addr string, write func(f *http2.Framer)) string {
 	last := [8]byte{9} // which is answered behind all that is made of what came before
 	f.WritePing(false, last)
 	c.Write(b.Bytes())
-	var made []string
+	made := http2.ErrCodeNo
+	note := func(code http2.ErrCode) {
+		if made == http2.ErrCodeNo || made == http2.ErrCodeStreamClosed && code != http2.ErrCodeNo {
+			made = code
+		}
+	}
 	answers := http2.NewFramer(nil, c)
 	for {
 		got, err := answers.ReadFrame()
 		if err != nil {
-			return strings.Join(made, ", ")
+			return made.String()
 		}
 		switch got := got.(type) {
 		case *http2.GoAwayFrame:
-			if got.ErrCode != http2.ErrCodeNo {
-				return strings.Join(append(made, "GOAWAY "+got.ErrCode.String()), ", ")
+			if note(got.ErrCode); got.ErrCode != http2.ErrCodeNo {
+				return made.String()
 			}
 		case *http2.RSTStreamFrame:
-			made = append(made, "RST_STREAM "+got.ErrCode.String())
+			note(got.ErrCode)
 		case *http2.PingFrame:
 			if got.IsAck() && got.Data == last {
-				return strings.Join(made, ", ")
+				return made.String()
 			}
 		}
 	}

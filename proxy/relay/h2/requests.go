@@ -218,7 +218,7 @@ func (r *requests) forwardEdited(s *stream, b *block) {
 // trailer deals with a header block that is not the first of its stream.
 func (r *requests) trailer(s *stream, b *block) {
 	own := r.credit.bodyOf(s.id)
-	if own != nil && b.endsStream() && !own.ended {
+	if own != nil && b.endsStream() && !r.credit.isOver(own) {
 		r.endBody(own, b.list)
 	} else if own != nil {
 		r.fieldsBehind(own, b)
