@@ -96,7 +96,7 @@ var foundBefore01 = map[string]string{
 // unseenBefore01 are the faults of an agent from before 0.1 that no rule finds behind a tap, by the reason.
 var unseenBefore01 = map[string][]string{
 	"a task that one client never heard of may be another's":     {"act-task-not-found-canceled", "error-task-not-found-accepted"},
-	"an agent may have methods of its own, at any path":          {"error-unknown-method-accepted", "legacy-stream-method"},
+	"an agent may have other methods, at any path":               {"error-unknown-method-accepted", "legacy-stream-method"},
 	"the code -32000 tells clients enough":                       {"act-auth-challenge", "auth-401"},
 	"over JSON-RPC any error may refuse a stranger":              {"auth-error-code"},
 	"only web pages need it":                                     {"card-cross-origin"},
@@ -105,7 +105,7 @@ var unseenBefore01 = map[string][]string{
 	"answers to POST are not cached":                             {"legacy-stream-cache"},
 	"the event may be still to come":                             {"legacy-stream-input"},
 	"artifacts may be made after the stream":                     {"legacy-stream-artifacts"},
-	"an agent may use another code of its own":                   {"legacy-send-ended-code"},
+	"an agent may use another code":                              {"legacy-send-ended-code"},
 	"an internal error counts as a failed call":                  {"push-config-read", "error-internal-for-named-case"},
 	"0.1 allows it": {
 		"push-https-accepted", "rpc-result-null", "task-completes-never", "push-delivery-event-type", "push-delivery-status",
@@ -162,7 +162,7 @@ func TestLegacyFaults(t *testing.T) {
 				case why != "":
 					for b := range found {
 						if b.side == a2a.Agent {
-							t.Errorf("said not to be seen, since %s; found is %v", why, b)
+							t.Errorf("listed as not visible, since %s; found %v", why, b)
 						}
 					}
 				}

@@ -124,7 +124,7 @@ var canceling = over(func(ctx context.Context, c *client.Client) {
 // following answers the question of a task.
 var following = over(func(ctx context.Context, c *client.Client) {
 	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
-	for range 200 { // before 0.2 nobody waits for the question
+	for range 200 { // before 0.2 the send does not wait for the question
 		if task == nil || task.Status.State == client.InputRequired {
 			break
 		}

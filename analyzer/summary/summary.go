@@ -309,7 +309,7 @@ func (s *Summary) Words() []Word {
 	if text := s.Credentials.String(); text != "" {
 		add(Word{Text: text, Look: Dim})
 	}
-	if s.Fault != nil && s.Fault.Kind != capture.KindInjected && !s.servedAll() { // what was done stands in a note
+	if s.Fault != nil && s.Fault.Kind != capture.KindInjected && !s.servedAll() { // a note describes injected faults
 		add(Word{Text: s.faultWords(), Look: Bad})
 	}
 	if task := s.taskWords(failure != ""); len(task) > 0 {

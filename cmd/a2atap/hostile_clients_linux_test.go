@@ -40,8 +40,8 @@ var hostileCommands = []string{
 // fewHostile are the behaviors that are tried without the tag peers, each on another command.
 var fewHostile = []string{"silent", "head-only", "sse-endless", "push-flood", "pages", "json-endless", "interim-endless", "card-redirects"}
 
-// TestHostileAgentsAreBounded asks hostile agents with each command, in a process of its own, whose limits are small. It
-// ends with a status of its own, in bounded memory, and with bounded output.
+// TestHostileAgentsAreBounded asks hostile agents with each command, in a separate process with small limits. It
+// ends with its own exit status, in bounded memory, and with bounded output.
 func TestHostileAgentsAreBounded(t *testing.T) {
 	t.Parallel()
 	recorded := recordedForHostile(t)

@@ -39,7 +39,7 @@ func (c *Call) Values(status int, body []byte, doc *Doc) (values []Doc, count in
 	return values, count
 }
 
-// Separated returns a body that is a JSON text sequence (RFC 7464), with line feeds in the place of the characters that
+// Separated returns a body that is a JSON text sequence (RFC 7464), with line feeds instead of the characters that
 // begin its records, and whether it is one.
 func Separated(body []byte) ([]byte, bool) {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{recordSeparator}) {

@@ -44,8 +44,8 @@ var (
 	Held = Budget{HeldReadBytes, HeldReadNodes}
 )
 
-// AtEnd bounds the reading of a text of n bytes on the wire when a recording has been ending for a while. All that waits
-// then costs about as much as its bytes do, whatever they unpack to, and what is short is read whole.
+// AtEnd bounds the reading of a text of n bytes on the wire when a recording has been ending for a while. What waits
+// then costs about as much as its bytes, whatever they unpack to, and short texts are read whole.
 func AtEnd(n int) Budget {
 	return Budget{
 		Bytes: min(EndReadBytes, EndFreeBytes+EndReadRatio*int64(n)), Nodes: min(EndReadNodes, EndFreeNodes+n/EndReadRatio),

@@ -49,7 +49,7 @@ type Exchange struct {
 	Request  Request
 	Response *Response       // nil if none arrived
 	Fault    *TransportFault // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
-	Ends     []SideEnd       // how sides ended their part before the answer was complete; a client may half-close, and leave
+	Ends     []SideEnd       // how sides ended their part before the answer was complete; a client may half-close and later leave
 	Rewrites []Rewrite       // what was changed on the way, in order
 	Notes    []string        // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
 	Lost     int64           // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where

@@ -77,13 +77,13 @@ func (d *decoders) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// What one of several codings may come to that lie over one another: some for a start, and then so much for each byte on
-// the wire. What the last one comes to is for the caller to bound, and may be nothing at all.
+// Bounds of what each of several nested codings may decode to: a fixed number of bytes, and a number for each byte on the
+// wire. The caller bounds the output of the last one, which may be empty.
 const betweenBytes, betweenRatio = 16 << 20, 100
 
 var errBetween = fmt.Errorf("%w between its codings", ErrTooLong)
 
-// A link stands below a decoder, and remembers how what is below it broke: zstd takes any early end for a good one.
+// A link is the input of a decoder, and remembers the error of that input: zstd accepts any early end.
 type link struct {
 	r    io.Reader
 	wire *link // the lowest one; nil for itself

@@ -23,7 +23,7 @@ type answers struct {
 	held      *held       // the answer waits to be complete
 	by        Change      // the content is changed while it passes; nil if it is not
 	unproven  []*exchange // whose answer was complete after the client had ended its sending
-	taking    Taking      // Refused or TakenThenReset when the client takes no more, else TakingUnknown
+	taking    Taking      // Refused or TakenThenReset once the client accepts no more, else TakingUnknown
 	sentWhole bool        // it has taken what was written to it after it had ended its sending
 	sentAt    time.Time   // when that was
 }

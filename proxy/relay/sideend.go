@@ -64,8 +64,8 @@ func (o *Observed) SideEnded(x int, side, how string) {
 // resetTime is within which time a connection of one machine is reset by bytes that its other end does not take.
 const resetTime = 20 * time.Millisecond
 
-// lookAtClient looks what became of the bytes that were written to a client after it had ended its sending. One that took
-// them has only half-closed its connection: what it took is reported, and if it leaves later, it left after that.
+// lookAtClient checks whether a client took the bytes that were written to it after it ended its sending. A client that
+// took them has only half-closed its connection. It is reported, and if it leaves later, it left after those bytes.
 func (a *answers) lookAtClient() {
 	if !a.sentAfterEnd.Load() || a.taking != TakingUnknown {
 		return

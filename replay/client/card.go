@@ -287,7 +287,7 @@ func discover(ctx context.Context, agent string, o Options) (card *Card, fromOri
 }
 
 // firstCard reads the first card that is served at one of the URLs. It fails with the first error, and with ErrNoCard
-// if all answers say that there is none.
+// if every response reports a missing card.
 func (h *httpClient) firstCard(ctx context.Context, urls []string) (*Card, error) {
 	var first error
 	missing := 0

@@ -33,7 +33,7 @@ const (
 	PagesFlag  = "max-pages"
 	SkillsFlag = "max-skills"
 	IdleFlag   = "max-idle"
-	LateFlag   = "timeout" // which each command has with a default of its own
+	LateFlag   = "timeout" // each command has its own default
 )
 
 // OrDefaults returns the limits with the defaults of those that are not set.

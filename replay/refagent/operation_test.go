@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// S3-20: an agent without push notifications says so before it reads the parameters of their operations.
+// S3-20: an agent without push notifications reports that before it reads the parameters of their operations.
 func TestPushNotSupportedComesFirst(t *testing.T) {
 	spoil := map[string][]func(*client.Outgoing){
 		client.JSONRPC10.Binding: {withParams(`[]`), withParams(`{}`), withParams(`{"id":7,"taskId":[],"task_id":{}}`), withParams(`"x"`)},

@@ -51,7 +51,7 @@ func (s *service) admitTenant(r *model.Request) *model.Failure {
 	return nil
 }
 
-// A party is who has tasks of its own: a user of a tenant. Either may be empty.
+// A party owns tasks: a user of a tenant. Either may be empty.
 type party struct{ tenant, user string }
 
 // engineOf returns the engine that has the tasks of a request's tenant and user, which were admitted.

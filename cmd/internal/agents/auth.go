@@ -39,7 +39,7 @@ func agentAuth(e cli.Env, values []string) (*refagent.Credentials, error) {
 	return &all[0], nil
 }
 
-// userAuth reads the credentials of one user. The whole may stand elsewhere, or only the secret in it.
+// userAuth reads the credentials of one user. The whole text, or only its secret, may come from a file or a variable.
 func userAuth(e cli.Env, value string) (*refagent.Credentials, error) {
 	resolve := func(text string) (string, error) { return e.Secret("--auth", text) }
 	if strings.HasPrefix(value, "@") || strings.HasPrefix(value, "env:") {

@@ -18,11 +18,11 @@ var (
 	errMessages = errors.New("too many messages follow each other")
 )
 
-// readMessage reads a message of gRPC. Its JSON is what stands for it from here on. The error is errNoTime if it is longer
-// than there is time for.
+// readMessage reads a message of gRPC into parsed, whose text becomes the message's JSON. The error is errNoTime if the
+// message is too long for the time that is left.
 func (r *redactor) readMessage(as *grpc.Codec, raw []byte, parsed *capture.Parsed) error {
 	m := r.read(as, raw)
-	parsed.Text, parsed.Doc = []byte{}, nil // of a message that cannot be read nobody tries again
+	parsed.Text, parsed.Doc = []byte{}, nil // no reader tries an unreadable message again
 	if fault, is := errors.AsType[*grpc.Error](m.Err); (is && fault.Limit || errors.Is(m.Err, grpc.ErrTooLong)) && r.outOfTime() {
 		return errNoTime
 	}

@@ -26,7 +26,7 @@ type body struct {
 	trailer  fieldList
 	behind   []func(*outlet) // frames that follow it as they came, such as the one with which its sender has given the stream up
 	extra    int             // bytes of them
-	broke    bool            // they stand in the place of its end
+	broke    bool            // they replace its end
 	waiting  bool            // it is held, and not sent yet
 	held     int64           // bytes that are held
 	ended    bool            // nothing comes any more

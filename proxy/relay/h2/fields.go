@@ -174,7 +174,7 @@ func (l fieldList) sensitive(f hpack.HeaderField) bool {
 	return slices.Contains(l, f)
 }
 
-// isMalformed reports whether fields stand as they do in no message that is well formed: RFC 9113 sections 8.2.1 and 8.3.
+// isMalformed reports whether the fields break RFC 9113 sections 8.2.1 or 8.3 by their form or order.
 // An Editor would repair them.
 func (l fieldList) isMalformed() bool {
 	regular, seen := false, 0

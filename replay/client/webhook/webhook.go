@@ -129,7 +129,7 @@ func (s *Server) Close() {
 	<-s.served
 }
 
-// Receive begins to receive at an address of its own. Of the options it takes On, Any, Limits and Record.
+// Receive starts a receiver at a separate address. It uses the options On, Any, Limits and Record.
 func (s *Server) Receive(o Options) *Receiver {
 	o.Limits = o.Limits.OrDefaults()
 	r := &Receiver{from: s, path: "/" + uuid.NewString(), token: uuid.NewString(), opts: o, changed: make(chan struct{})}

@@ -265,7 +265,7 @@ func TestAnyNotification(t *testing.T) {
 	}
 }
 
-// A flood of notifications ends the wait with the limit and its flag, and takes no more memory.
+// A flood of notifications ends the wait with the limit and its flag, in bounded memory.
 func TestFloodOfNotifications(t *testing.T) {
 	given := 0
 	r := must.Get(Listen(Options{Address: "127.0.0.1:0", Limits: limits.Limits{Events: 3}, On: func(Delivery) { given++ }}))(t)

@@ -132,7 +132,7 @@ func judge(t *testing.T, name, fault string, push bool) shown {
 	}
 	if o.Auth != nil {
 		options.Client.Authorize = auth.Bearer(earlyToken)
-	} else if name != "legacy" { // where whoever has credentials expects that others are refused
+	} else if name != "legacy" { // clients with credentials expect that others are refused
 		options.Client.Token = "agentbin-test-token"
 	}
 	report, err := probe.Run(t.Context(), server.URL+a.Path(), options)

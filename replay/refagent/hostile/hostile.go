@@ -16,7 +16,7 @@ import (
 	"a2atap/proxy/grpc"
 )
 
-// Name is that of the agent among reference agents.
+// Name is the name of the hostile agent among the reference agents.
 const Name = "hostile"
 
 // A Behavior is what a hostile agent does.
@@ -28,7 +28,7 @@ type Behavior struct {
 	Ends        bool   // its answers come to an end
 
 	answer func(*Agent, http.ResponseWriter, *http.Request)
-	frames func(net.Conn) // speaks HTTP/2 in place of answer; nil for none
+	frames func(net.Conn) // speaks HTTP/2 instead of answer; nil for HTTP/1.1
 }
 
 // Behaviors are those that are known, in the order in which they are listed.

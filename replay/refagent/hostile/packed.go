@@ -83,7 +83,7 @@ func Text(of *grpc.Type, n int) []byte {
 	})
 }
 
-// within returns a message with other parts in the place of its last field.
+// within returns a message whose last field is replaced by other parts.
 func within(of *grpc.Type, parts func(protowire.Number) []byte) []byte {
 	small, err := of.FromJSON(jsondoc.Parse([]byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`)).Root)
 	if err != nil {

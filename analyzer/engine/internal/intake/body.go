@@ -134,7 +134,7 @@ func (b *bodies) add(in *openExchange, to *capture.Body, data []byte, dropped in
 	to.Decoded = to.Decoded || decoded
 }
 
-// gap notes that a part of an exchange was not recorded. The exchange itself says so: it is not among those that are lost.
+// gap notes that a part of an exchange was not recorded. Such an exchange is not counted as lost.
 func (b *bodies) gap(in *openExchange) {
 	if !in.gap {
 		in.gap = true

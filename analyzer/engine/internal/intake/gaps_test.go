@@ -14,7 +14,7 @@ import (
 	"a2atap/proxy/expect"
 )
 
-// Where the record has a gap, nothing is said that the gap could explain. The exchange counts once as seen in part, however
+// A gap in the record suppresses every finding that it could explain. The exchange counts once as seen in part, however
 // many gaps it has, and never among those of which nothing was recorded.
 func TestGaps(t *testing.T) {
 	half := int64(len(enginetest.Working))
@@ -85,7 +85,7 @@ func TestGaps(t *testing.T) {
 }
 
 // When the recording has been ending for a while, what is coded and unpacks to much more is not judged, nor are events of a
-// coded stream, and the exchange says so. What is short is judged.
+// coded stream, and the exchange is marked incomplete. Short texts are judged.
 func TestNoTimeToJudge(t *testing.T) {
 	padded := enginetest.Working[:len(enginetest.Working)-1] + strings.Repeat(" ", 400_000) + "}"
 	for name, test := range map[string]struct {

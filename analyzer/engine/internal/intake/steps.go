@@ -42,7 +42,7 @@ func (r *Reader) Forget() {
 	r.done = 0
 }
 
-// lost counts what was not recorded. What is known of an exchange with a gap is judged up to the gap only. A loss that
+// lost counts exchanges that were not recorded. An exchange with a gap is judged up to the gap. A loss that
 // names no number of exchanges counts as a gap, with its reason.
 func (r *Reader) lost(seq uint64, lost capture.Lost) {
 	if in := r.open[seq]; in != nil {

@@ -33,7 +33,7 @@ type Credentials struct {
 	Header string // the field of an API key; empty otherwise
 	Query  string // the query parameter of an API key that is in no field; empty otherwise
 	Secret string // the token, "USER:PASSWORD", the key, or "CLIENT:SECRET"
-	// Verify, if it is not nil, says in place of Secret which user a bearer token is of, or that it is of none.
+	// Verify, if not nil, replaces Secret: it returns the user of a bearer token, and whether the token is valid.
 	Verify func(token string, now time.Time) (user string, err error)
 	// Others are those of other users, who bring them in the same way. Each user sees no tasks but their own.
 	Others []Credentials

@@ -29,7 +29,7 @@ type Engine struct {
 	step       time.Duration                 // pause between two chunks
 	cancelWait time.Duration                 // how long task-cancel waits to be canceled
 	moves      map[model.State][]model.State // from states that do not end a task; nil if the protocol allows any
-	limit      int                           // of tasks that have not ended; 0 if there is none
+	limit      int                           // on tasks that have not ended; 0 for no limit
 	noStatuses bool                          // tasks do not remember the statuses that they had
 
 	deliverer *deliverer
@@ -111,7 +111,7 @@ func (e *Engine) Start(o Order) (Turn, *model.Failure) {
 	defer e.Mu.Unlock()
 	if e.limit > 0 && e.unfinished() >= e.limit {
 		return Turn{}, model.Fail(model.CodeStoreFull, "The agent has "+strconv.Itoa(e.limit)+
-			" tasks that have not ended, and takes no more until one does")
+			" tasks that have not ended, and accepts no more until one ends")
 	}
 	e.number++
 	r := &record{number: e.number, skill: o.Skill, Tail: model.NewFeed()}

@@ -27,7 +27,7 @@ var legacyAnswerFaults = []AgentFault{
 		}))),
 	of(onlyLegacy, "error-task-not-found-accepted", "Every task that is asked for exists.",
 		findAll(model.GetTask, model.Completed)),
-	of(onlyLegacy, "act-task-not-found-canceled", "A task that nobody made can be canceled.",
+	of(onlyLegacy, "act-task-not-found-canceled", "A task that does not exist can be canceled.",
 		findAll(model.CancelTask, model.Canceled)),
 }
 
@@ -41,7 +41,7 @@ func crash(_ *wire.Call, out *wire.Answer) {
 	out.Header = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 }
 
-// findAll makes hooks by which an operation succeeds on a task that nobody made.
+// findAll returns hooks with which an operation succeeds on a task that does not exist.
 func findAll(op model.Operation, state model.State) func() wire.Hooks {
 	return always(wire.Hooks{
 		Refuse: func(c *wire.Call, f *model.Failure) *model.Failure {
@@ -87,7 +87,7 @@ var legacyTaskFaults = []AgentFault{
 		})),
 	of(onlyLegacy, "task-history-none", "Tasks are shown without their history.",
 		onTask(model.GetTask, func(_ *wire.Call, t *model.Task) { t.Statuses = nil })),
-	of(onlyLegacy, "task-completes-never", "Tasks fail in place of completing.", func() wire.Hooks {
+	of(onlyLegacy, "task-completes-never", "Tasks fail instead of completing.", func() wire.Hooks {
 		h := onStatus(inState(model.Completed), func(u *model.StatusUpdate) { u.Status.State = model.Failed })()
 		h.Reply = func(_ *wire.Call, r *model.Reply) {
 			if r.Task != nil && r.Task.Status.State == model.Completed {

@@ -143,7 +143,7 @@ var memberFaults = []AgentFault{
 	of(only03, "send-result-type", "A message is answered with an object of the agent's own.",
 		onShape(isTask, func(jsonvalue.Object) jsonvalue.Object { return jsonvalue.Object{{"answer", "done"}} },
 			model.SendMessage)),
-	of(anyAgeTask, "get-result-task", "A task that is read stands in another object.",
+	of(anyAgeTask, "get-result-task", "A task that is read is wrapped in another object.",
 		onShape(isTask, func(o jsonvalue.Object) jsonvalue.Object { return jsonvalue.Object{{"task", o}} },
 			model.GetTask)),
 	of(only10, "json-camelcase", "Tasks that are read have the member context_id.",

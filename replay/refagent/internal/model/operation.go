@@ -33,7 +33,7 @@ type Request struct {
 	Push          *PushConfig // with a message, or to be created
 	List          Listing
 	Authorization string // the Authorization header
-	User          string // who asks; empty unless the agent separates users
+	User          string // the caller; empty unless the agent separates users
 	Traceparent   string // the header of that name
 	Base          string // URL under which the client reached the agent
 }

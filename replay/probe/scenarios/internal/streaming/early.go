@@ -136,7 +136,7 @@ func askInput(ctx context.Context, s *probe.Session) error {
 	case state.Terminal():
 		return &probe.Skip{Why: "the task did not wait for input: it was " + string(state)}
 	case unread != nil:
-		return probe.Unclear("the task could not be followed beside its stream: %v", unread)
+		return probe.Unclear("the task could not be read while it streamed: %v", unread)
 	case polled.Status.State != client.InputRequired:
 		return probe.Unclear("task %s is %s, and this is about one that waits for input", m.TaskID, polled.Status.State)
 	}
