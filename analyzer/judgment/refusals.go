@@ -41,11 +41,12 @@ func requestOf(s *summary.Summary, m *summary.Member) request {
 	return request{link: s.Link, operation: m.Operation, task: m.Task}
 }
 
-// challengeOf returns what a call asks that is refused for its credentials, or succeeds after that.
+// challengeOf returns what a call asks that is refused for its credentials, or succeeds after that. Messages without text
+// are not told apart: no retry of them is known.
 func challengeOf(s *summary.Summary, m *summary.Member) request {
 	r := request{link: s.Link, operation: m.Operation, challenge: true}
 	if m.Operation.Sends() { // its task may be known only from the answer
-		r.text = s.Text
+		r.text, r.challenge = s.Text, s.Text != ""
 	} else {
 		r.task = m.Task
 	}

@@ -207,14 +207,14 @@ var stateInputIgnored = &analysis.Rule{
 	Doc: `The task waited for input, the client sent a message to it, and the agent answered with the task as it was: it
 waits, and its status has the timestamp and the text from before the message. The conversation does not move.`,
 	Fix: `Work on the message: take the task to another state, or ask again with a new status, which has a new timestamp.`,
-	Silent: `Statuses without a timestamp; clients that said returnImmediately or blocking:false, since the agent may look
-at the message after it has answered; a message that was sent to the task before (a retry); streams, and answers with a
+	Silent: `Statuses without a timestamp; clients of 1.0 that asked to return immediately, and of 0.2 and 0.3 that did not
+ask to wait, since the agent may look at the message after it has answered; a message that was sent to the task before (a retry); streams, and answers with a
 Message or another task; tasks whose question was not fully delivered before the request began.`,
 	Check: func(p *analysis.Pass) {
 		x := p.Exchange
 		asked := task.Of(p).ActiveBefore(x)
 		if x.Call.Operation != a2a.SendMessage || asked == nil || asked.State != a2a.InputRequired ||
-			p.Answer.Payload.Kind != a2a.TaskPayload || task.Of(p).Retry(x) || declinesToWait(x.Call.Params.Get("configuration")) {
+			p.Answer.Payload.Kind != a2a.TaskPayload || task.Of(p).Retry(x) || !waitsForTask(p) {
 			return
 		}
 		p.Applied()
@@ -226,9 +226,14 @@ Message or another task; tasks whose question was not fully delivered before the
 	},
 }
 
-// declinesToWait reports whether a client wants an answer before the agent has worked on the message.
-func declinesToWait(configuration a2a.Value) bool {
+// waitsForTask reports whether the client of a send waits until the agent has worked on the message: by default in 1.0
+// and before 0.2, and on request in between.
+func waitsForTask(p *analysis.Pass) bool {
+	configuration := p.Exchange.Call.Params.Get("configuration")
+	if p.Dialects.Has(a2a.V0_2) || p.Dialects.Has(a2a.V0_3) {
+		waits, _ := configuration.Get("blocking").Bool()
+		return waits
+	}
 	atOnce, _ := configuration.Get("returnImmediately").Bool()
-	waits, said := configuration.Get("blocking").Bool()
-	return atOnce || said && !waits
+	return !atOnce
 }
