@@ -25,7 +25,6 @@ var stillUpward = []string{
 	"analyzer/track/workflow",
 	"proxy/grpc",
 	"replay/playback",
-	"replay/refagent/hostile",
 }
 
 // The files of a package stand above each other: what is in one uses what is in those below it. At most one use in ten
