@@ -369,3 +369,6 @@ func (x *Exchange) AnswerHeadersKept() bool {
 func (x *Brief) CredentialsKept() bool { return x.kept(KeptCredentials) }
 
 func (x *Brief) kept(what Kept) bool { return x.Kept == nil || *x.Kept&what != 0 }
+
+// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
+func (x *Exchange) TaskKey(id string) TaskKey { return x.tasks.of(x.Agent, x.Tenant, id) }

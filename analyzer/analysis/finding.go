@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -125,14 +124,8 @@ func (f *Finding) fingerprint(agent string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// A Link is a pair of programs: Client sends HTTP requests to Agent. On a notification the Client is the agent of the
-// protocol, and the Agent its receiver: see Programs.
-type Link struct{ Client, Agent string }
+// Programs returns which program plays which part in the exchange of the finding.
+func (f *Finding) Programs() Programs { return f.Link.Programs(f.Operation) }
 
-// String returns the link as machine output writes it: client->agent.
-func (l Link) String() string { return l.Client + "->" + l.Agent }
-
-// Compare orders links by their clients, then by their agents.
-func (l Link) Compare(m Link) int {
-	return cmp.Or(strings.Compare(l.Client, m.Client), strings.Compare(l.Agent, m.Agent))
-}
+// Program returns the name of the program that broke the rule; empty if no program is at fault.
+func (f *Finding) Program() string { return f.Programs().Of(f.Side) }

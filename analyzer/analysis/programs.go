@@ -1,6 +1,23 @@
 package analysis
 
-import "a2atap/proxy/a2a"
+import (
+	"cmp"
+	"strings"
+
+	"a2atap/proxy/a2a"
+)
+
+// A Link is a pair of programs: Client sends HTTP requests to Agent. On a notification the Client is the agent of the
+// protocol, and the Agent its receiver: see Programs.
+type Link struct{ Client, Agent string }
+
+// String returns the link as machine output writes it: client->agent.
+func (l Link) String() string { return l.Client + "->" + l.Agent }
+
+// Compare orders links by their clients, then by their agents.
+func (l Link) Compare(m Link) int {
+	return cmp.Or(strings.Compare(l.Client, m.Client), strings.Compare(l.Agent, m.Agent))
+}
 
 // Programs names the programs of an exchange by the part that they play in the protocol. A call goes from a client to an
 // agent. A notification goes from an agent to a receiver.
@@ -32,9 +49,3 @@ func (p Programs) Of(side a2a.Side) string {
 	}
 	return ""
 }
-
-// Programs returns which program plays which part in the exchange of the finding.
-func (f *Finding) Programs() Programs { return f.Link.Programs(f.Operation) }
-
-// Program returns the name of the program that broke the rule; empty if no program is at fault.
-func (f *Finding) Program() string { return f.Programs().Of(f.Side) }

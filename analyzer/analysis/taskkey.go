@@ -57,6 +57,3 @@ func (k *taskKeys) of(agent, tenant, id string) TaskKey {
 	k.id, k.key = id, k.begin.and(id)
 	return k.key
 }
-
-// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
-func (x *Exchange) TaskKey(id string) TaskKey { return x.tasks.of(x.Agent, x.Tenant, id) }

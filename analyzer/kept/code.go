@@ -1,4 +1,4 @@
 package kept
 
 // code stands for the code that judges. TestCode says when it has to be another, and writes it.
-const code = "3a1a7db0f30d0240"
+const code = "a3ab36c6fae30e81"

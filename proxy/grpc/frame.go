@@ -145,3 +145,32 @@ func unpack(
 	}
 	return text, nil
 }
+
+// A turn lets one long message be read at a time.
+type turn struct {
+	of   func() (done func()) // waits for it; a nil done says that it waited in vain
+	done func()
+}
+
+// heldTurn returns the turn of a message in the path of the traffic.
+func heldTurn() *turn {
+	return &turn{of: func() func() {
+		done, _ := budget.StartHeldRead()
+		return done
+	}}
+}
+
+// begin waits for the turn. The error is ErrBusy if it does not come.
+func (t *turn) begin() error {
+	if t.done = t.of(); t.done == nil {
+		return ErrBusy
+	}
+	return nil
+}
+
+// end ends the turn, if it began.
+func (t *turn) end() {
+	if t.done != nil {
+		t.done()
+	}
+}

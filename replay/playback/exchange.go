@@ -195,14 +195,6 @@ func playable(x *capture.Exchange) bool {
 // roleKey returns the key of an id in the maps of a recording.
 func roleKey(role, id string) string { return role + "\x00" + id }
 
-// contextOf returns the context that a request names: in 0.1 its session (A2A 0.1 §7).
-func contextOf(call *a2a.Call) string {
-	if call.ContextID == "" && call.Dialects.Has(a2a.V0_1) {
-		return call.Params.Get("sessionId").Text()
-	}
-	return call.ContextID
-}
-
 // contextOfTask returns the context of a task, or its session.
 func contextOfTask(t a2a.Task) string { return cmp.Or(t.ContextID(), t.SessionID()) }
 

@@ -304,3 +304,11 @@ func shown(s string) string {
 	}
 	return analysis.QuoteText(s)
 }
+
+// contextOf returns the context that a request names: in 0.1 its session (A2A 0.1 §7).
+func contextOf(call *a2a.Call) string {
+	if call.ContextID == "" && call.Dialects.Has(a2a.V0_1) {
+		return call.Params.Get("sessionId").Text()
+	}
+	return call.ContextID
+}

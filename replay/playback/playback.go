@@ -238,3 +238,11 @@ type Forward struct {
 	URL       *url.URL          // of the agent: http or https
 	Transport http.RoundTripper // must leave content codings alone; idle connections are closed by Player.Close
 }
+
+// A target is a webhook of the live client for a task.
+type target struct {
+	recorded    string // the URL that stands for it in the recording
+	url         string
+	token       string
+	credentials string // as in an Authorization header, with the scheme
+}

@@ -23,14 +23,6 @@ import (
 	"a2atap/replay/live"
 )
 
-// A target is a webhook of the live client for a task.
-type target struct {
-	recorded    string // the URL that stands for it in the recording
-	url         string
-	token       string
-	credentials string // as in an Authorization header, with the scheme
-}
-
 // hook records the webhook of the live client for the tasks of an exchange. The Player's lock is held.
 func (p *Player) hook(a *exchange, call *a2a.Call) {
 	config := call.PushConfig

@@ -11,20 +11,6 @@ import (
 // maxMetadata bounds the members of a cancellation's metadata that are looked for.
 const maxMetadata = 8
 
-// A Cancel is a cancellation that succeeded, of a task that was not known to have ended.
-type Cancel struct {
-	Place  analysis.Place            // of the request
-	Before *analysis.TaskObservation // the newest state of the task when it was answered; nil if none was known
-	Answer *analysis.TaskObservation // the task in its answer
-	After  *analysis.TaskObservation // the newest state that surely is younger; nil if none was seen
-	Told   bool                      // its metadata tells something of the task
-	Again  bool                      // another one of the same agent has members in Lost, too, and comes before it
-	Lost   []string                  // members of its metadata that nothing has shown about the task since
-
-	exchange *analysis.Brief
-	values   [][]byte // of the members in Lost, as JSON
-}
-
 // CancelOf returns the cancellation that a CancelSettled is about. Observation.Task is how its task has ended; nil if it
 // was not seen to end.
 func CancelOf(p *analysis.Pass) *Cancel { return p.Detail.(*Cancel) }

@@ -6,13 +6,6 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An outcome is what was shown of a task at its end, to be compared with a later look. The zero outcome is not known.
-type outcome struct {
-	status    digest.Digest
-	artifacts digest.Digest // 0 if an update showed the end
-	stamped   bool          // the status says when it was recorded
-}
-
 // outcomeOf returns what a payload shows of the task with that id, if the task is in a state that fits.
 func outcomeOf(p *a2a.Payload, id string, fits func(a2a.State) bool) (out outcome, ok bool) {
 	var status a2a.Status

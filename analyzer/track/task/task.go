@@ -153,3 +153,24 @@ func (t *Task) see(x *analysis.Exchange, seen *analysis.TaskObservation) {
 		t.Got = seen
 	}
 }
+
+// A Cancel is a cancellation that succeeded, of a task that was not known to have ended.
+type Cancel struct {
+	Place  analysis.Place            // of the request
+	Before *analysis.TaskObservation // the newest state of the task when it was answered; nil if none was known
+	Answer *analysis.TaskObservation // the task in its answer
+	After  *analysis.TaskObservation // the newest state that surely is younger; nil if none was seen
+	Told   bool                      // its metadata tells something of the task
+	Again  bool                      // another one of the same agent has members in Lost, too, and comes before it
+	Lost   []string                  // members of its metadata that nothing has shown about the task since
+
+	exchange *analysis.Brief
+	values   [][]byte // of the members in Lost, as JSON
+}
+
+// An outcome is what was shown of a task at its end, to be compared with a later look. The zero outcome is not known.
+type outcome struct {
+	status    digest.Digest
+	artifacts digest.Digest // 0 if an update showed the end
+	stamped   bool          // the status says when it was recorded
+}

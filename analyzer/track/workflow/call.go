@@ -275,3 +275,12 @@ func contentOf(part a2a.Part) (digest.Digest, bool) {
 	}
 	return 0, false
 }
+
+// maxMakers bounds the tasks of different agents that have the same id.
+const maxMakers = 4
+
+// A traceID identifies a trace, a spanID what made a request in it.
+type (
+	traceID [16]byte
+	spanID  [8]byte
+)

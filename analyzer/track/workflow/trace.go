@@ -7,12 +7,6 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A traceID identifies a trace, a spanID what made a request in it.
-type (
-	traceID [16]byte
-	spanID  [8]byte
-)
-
 // traceOf reads the traceparent of a request. It returns false if there is none, more than one, or a malformed one:
 // that is to be ignored.
 //

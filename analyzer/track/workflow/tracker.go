@@ -30,7 +30,6 @@ const (
 	maxContexts = 5_000
 	maxDigests  = 5_000 // of contents
 	maxCards    = 1_000 // traces and agents in which a card was fetched and no call has followed
-	maxMakers   = 4     // tasks of different agents that have the same id
 )
 
 // Tracker remembers which calls are worked on, and which call made each task.

@@ -223,14 +223,6 @@ func restOf(p *analysis.Pass) *grpc.Reading {
 	return x.Stream.Rest.Message
 }
 
-// typeOf returns what the message at hand should be.
-func typeOf(p *analysis.Pass) string {
-	if p.Kind == analysis.RequestSeen {
-		return "a " + p.Exchange.Call.RPC.Request.Name()
-	}
-	return "a " + p.Exchange.Call.RPC.Answer.Name()
-}
-
 var grpcField = &analysis.Rule{
 	ID:     "grpc-field",
 	Title:  "field that a message of gRPC does not have",

@@ -190,3 +190,11 @@ func meansGRPC(x *analysis.Exchange) bool {
 	frame, _, ok := grpc.Cut(x.Body)
 	return ok && frame.Whole() && !frame.Reserved
 }
+
+// typeOf returns what the message at hand should be.
+func typeOf(p *analysis.Pass) string {
+	if p.Kind == analysis.RequestSeen {
+		return "a " + p.Exchange.Call.RPC.Request.Name()
+	}
+	return "a " + p.Exchange.Call.RPC.Answer.Name()
+}
